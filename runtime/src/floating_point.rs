@@ -48,6 +48,15 @@ pub fn is_default() -> bool {
     read_mxcsr() & !(STICKY | FLUSHING) == DEFAULT_MXCSR && x87 == DEFAULT_X87
 }
 
+/// What a thread of the program's begins with: what the one that begins it had.
+pub fn begin_with(mxcsr: u32, x87: u16) {
+    write_mxcsr(mxcsr);
+    // SAFETY: loads 16 bits that the processor had there before.
+    unsafe {
+        std::arch::asm!("fldcw [{}]", in(reg) &raw const x87, options(nostack, readonly, preserves_flags))
+    };
+}
+
 /// Runs `work` with clear sticky flags and returns those that it raised. For threads of ours, whose own flags nobody
 /// looks at.
 pub fn raised_by(work: impl FnOnce()) -> u32 {

@@ -99,6 +99,13 @@ fn where_there_is_room<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     if stacks::has_room(in_signal_handler) { apart(work) } else { otherwise }
 }
 
+/// The runtime is entered for a loop. Nothing is elsewhere for which the caller would have to be the program's only thread.
+fn inside_for_loops() -> (Inside, Deferred) {
+    let inside = Inside::begin();
+    at_any_rate(memory::coherence::make_way);
+    (inside, Deferred::new())
+}
+
 /// Has an entry served, unless too much was looked at in vain.
 fn looked_at(the_loop: *const Loop, serve: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: null, or generated code's static loop, whose facts are static, too.
@@ -120,8 +127,7 @@ extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
 }
 
 fn enter_here(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
-    let _inside = Inside::begin();
-    let signals = Deferred::new();
+    let (_inside, signals) = inside_for_loops();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop and an entry on its stack.
         let (Some(the_loop), Some(loop_entry)) = (unsafe { (the_loop.as_ref(), loop_entry.as_mut()) }) else {
@@ -140,8 +146,7 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
 }
 
 fn start_here(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
-    let _inside = Inside::begin();
-    let signals = Deferred::new();
+    let (_inside, signals) = inside_for_loops();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop, whose facts are static, too.
         let Some((the_loop, info)) =
@@ -182,8 +187,7 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
 }
 
 fn start_parts_here(parts: *const Part, n: u32) -> c_int {
-    let _inside = Inside::begin();
-    let signals = Deferred::new();
+    let (_inside, signals) = inside_for_loops();
     guarded_but_for_errno(0, |errno| {
         if parts.is_null() {
             return 0;

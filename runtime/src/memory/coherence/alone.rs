@@ -5,6 +5,7 @@
 //! thread of the program's that calls itself by the name of one of ours.
 
 use super::arenas;
+use super::interception;
 use super::interception::gate::{self, Action};
 use crate::memory::{limits, programs_allocator, tracking};
 use crate::own_threads::{self, NAMES};
@@ -26,8 +27,8 @@ pub enum Refusal {
     /// Somebody handles a signal, or ignores one of those that faults raise.
     #[error("the program handles signals")]
     Handler,
-    /// The signals that faults raise wait.
-    #[error("the program blocks the signals of faults")]
+    /// A signal waits that is needed: those that faults raise, for one.
+    #[error("the program blocks signals that are needed")]
     Blocked,
     /// A debugger sees all signals.
     #[error("the process is traced")]
@@ -89,12 +90,11 @@ pub fn check() -> Result<(), Refusal> {
 
 /// Whether no signal is handled, and faults are told.
 fn signals() -> Result<(), Refusal> {
-    let needed = [libc::SIGSEGV, libc::SIGSYS];
     for signal in 1..=SIGNALS {
         let handler = Action::of(signal).ok_or(Refusal::Unknown)?.handler;
         let is_none = match usize::try_from(handler).map_err(|_| Refusal::Unknown)? {
             libc::SIG_DFL => true,
-            libc::SIG_IGN => !needed.contains(&signal),
+            libc::SIG_IGN => !interception::SIGNALS.contains(&signal),
             handler => OF_LIBRARY.contains(&signal) && is_of_library(handler),
         };
         if !is_none {
@@ -109,7 +109,7 @@ fn signals() -> Result<(), Refusal> {
             [libc::SIG_BLOCK as u64, 0, &raw mut blocked as u64, 8, 0, 0],
         )
     };
-    match failed == 0 && needed.iter().all(|signal| blocked >> (signal - 1) & 1 == 0) {
+    match failed == 0 && interception::SIGNALS.iter().all(|signal| blocked >> (signal - 1) & 1 == 0) {
         true => Ok(()),
         false => Err(Refusal::Blocked),
     }

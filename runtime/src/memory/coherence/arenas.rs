@@ -5,7 +5,7 @@
 use crate::memory::{programs_allocator, safe_copy};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What the C library notes in front of a piece has this bit where it is of another arena than the first.
 const OF_OTHER_ARENA: u64 = 4;
@@ -61,11 +61,19 @@ pub fn forget() {
     IS_SHARED.store(false, Ordering::Relaxed);
 }
 
+/// So many threads the program may have besides its first one.
+static ROOM: AtomicUsize = AtomicUsize::new(0);
+
 /// Whether none of a process's threads, so many with the first, can be given what the first one has freed.
 pub fn are_apart(threads: usize) -> bool {
-    !IS_SHARED.load(Ordering::Relaxed)
-        && programs_allocator::is_of_c_library()
-        && most().is_some_and(|most| threads + LATER <= most)
+    let room = most().and_then(|most| most.checked_sub(threads + LATER));
+    ROOM.store(room.unwrap_or(0), Ordering::Relaxed);
+    !IS_SHARED.load(Ordering::Relaxed) && programs_allocator::is_of_c_library() && room.is_some()
+}
+
+/// The same where the program has so many threads besides its first one, as far as was known when [`are_apart`] was asked last.
+pub fn stay_apart_from(others: usize) -> bool {
+    others <= ROOM.load(Ordering::Relaxed)
 }
 
 /// So many threads have arenas of their own. `None`: nobody knows.

@@ -5,7 +5,8 @@
 //! were, and nothing is dispatched any more.
 //!
 //! That is done only where the thread is all there is of the program ([`super::alone`]): no second thread, no handler of signals, no debugger. All that could change it is
-//! a system call that nothing is known about here (`clone`, `sigaction`, `sigaltstack`, `fork`, `execve`, `kill`), or blocks the signals of faults, and so ends the interception first.
+//! a system call that nothing is known about here (`clone`, `sigaction`, `sigaltstack`, `fork`, `execve`, `kill`), and so ends the interception first; threads that are
+//! begun meanwhile are intercepted as well ([`threads`]). The [`SIGNALS`] that have handlers of ours are never blocked: that they are, where the program has blocked them, is only what it is told.
 //!
 //! **The selector** is a byte of the thread's own that the kernel reads at each system call. It stands at [`BLOCKS`] while code of the program runs, and at [`PASSES`] while the
 //! runtime's does: [`enter_runtime`] and [`leave_runtime`] set it, whether anything is armed or not, and it doesn't remember where it stood. So wherever the
@@ -15,14 +16,14 @@
 //! frame. They run on a stack of ours: the program's may end right there, or be kept away itself. They block nothing, so that signals with no handler do to a system call made
 //! in one what they would have done to the program's: end it, stop it, interrupt it. A call that the kernel restarts is restarted in the handler.
 //!
-//! **Faults that aren't the keeper's**, and `SIGSEGV` or `SIGSYS` that somebody sent, find everything home and as it was; the instruction faults again, or the signal is
+//! **Faults that aren't the keeper's**, and what of [`SIGNALS`] somebody sent, find everything home and as it was; the instruction faults again, or the signal is
 //! sent again, and the process ends as it would have.
 //!
 //! # What may be seen nevertheless
 //! - The contents of pages that are kept away: in a core dump after a signal that isn't handled here (`SIGQUIT`, `SIGFPE`, `SIGILL`, `SIGBUS`, `SIGTRAP`, and what others send;
 //!   `abort` and whatever the program sends to itself comes after everything is home); by a debugger that attaches later; by another process (`process_vm_readv`,
 //!   `/proc/PID/mem`).
-//! - By other processes: that pages have no access, and mappings are split (`/proc/PID/maps`), two handlers of signals (`/proc/PID/status`), signals where system
+//! - By other processes: that pages have no access, and mappings are split (`/proc/PID/maps`), three handlers of signals (`/proc/PID/status`), signals where system
 //!   calls are traced. The process itself opens such files after everything is home; what it has open from before forbids arming.
 //! - The time that it takes, and two megabytes of address space for stacks of ours.
 //! - Filters of system calls see the instruction here, not the program's. One that kills for `prctl` or `sigaltstack` kills.
@@ -32,6 +33,7 @@ pub mod calls;
 pub mod gate;
 #[cfg(test)]
 mod tests;
+pub mod threads;
 
 use super::alone::{self, Refusal};
 use crate::errno;
@@ -40,10 +42,12 @@ use gate::Action;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence};
+use threads::{Held, Stopped, Thread};
 
-/// Who keeps memory of the program's away from it. All of it is called in a handler of a signal on the program's thread, which may have been interrupted anywhere (inside
-/// `malloc` too): it must not allocate, nor take locks that the program or another function of the runtime on the same thread may hold. System calls pass meanwhile.
+/// Who keeps memory of the program's away from it. All of it is called in a handler of a signal on a thread of the program's, which may have been interrupted anywhere (inside
+/// `malloc` too): it must not allocate, nor take locks that the program or another function of the runtime on the same thread may hold. System calls pass meanwhile. One thread at a
+/// time calls it, and where it changes anything no other runs code of the program's.
 /// Nothing that has come home may be taken away again before the runtime is entered: an instruction may need two pages at once, and a system call any number.
 pub trait Keeper: Sync {
     /// A load or store at `address` has faulted. True: it may be tried again; false: it is none of ours.
@@ -54,11 +58,18 @@ pub trait Keeper: Sync {
     fn keeps(&self, lo: u64, hi: u64) -> bool;
     /// Whether any page is kept away, from stores alone too.
     fn keeps_any(&self) -> bool;
-    /// Whether what is mapped at `lo..hi` has to stay as long as anything is kept away, for that reason or another one.
-    fn needs(&self, lo: u64, hi: u64) -> bool;
+    /// Whether what is mapped at `lo..hi` has to stay as long as anything is kept away, for another reason than that.
+    fn reaches(&self, lo: u64, hi: u64) -> bool;
+    /// The same for any reason.
+    fn needs(&self, lo: u64, hi: u64) -> bool {
+        self.keeps(lo, hi) || self.reaches(lo, hi)
+    }
     /// Everything comes back, because something happens that nobody can foresee.
     fn bring_home(&self);
 }
+
+/// Those that there are handlers of ours for, so that they are never blocked: of faults, of system calls, and [`threads::SIGNAL`].
+pub const SIGNALS: [i32; 3] = [libc::SIGSEGV, libc::SIGSYS, threads::SIGNAL];
 
 /// Where the selector stands: the kernel's numbers.
 const PASSES: u8 = 0;
@@ -107,10 +118,11 @@ pub fn stands_on((lo, hi): (u64, u64)) -> bool {
 fn is_aside() -> bool {
     let here = 0u8;
     let here = std::ptr::from_ref(std::hint::black_box(&here)) as usize;
-    STACKS.get().is_some_and(|start| *start != 0 && (*start..start + 2 * (STACK + GUARD)).contains(&here))
+    let is_of_first = |start: &usize| *start != 0 && (*start..start + 2 * (STACK + GUARD)).contains(&here);
+    STACKS.get().is_some_and(is_of_first) || threads::handle_at(here)
 }
 
-/// Does something on a stack of ours where something is armed. So any memory of the program's may hold anything meanwhile, its stack's too, if it is as it was at the end.
+/// Does something on a stack of ours where something is armed; one thread at a time. So any memory of the program's may hold anything meanwhile, its stack's too, if it is as it was at the end.
 pub fn aside(work: &mut dyn FnMut()) {
     extern "C" fn call(work: u64) {
         // SAFETY: from below, where it is alive.
@@ -154,29 +166,28 @@ impl Drop for Inside {
     }
 }
 
-/// What tells the calling thread from others.
-fn own_selector() -> usize {
-    SELECTOR.with(|selector| std::ptr::from_ref(selector) as usize)
-}
-
 /// What is armed, and what was there before.
 struct Armed {
     keeper: &'static dyn Keeper,
-    selector: *const AtomicU8,
     faults: Action,
     calls: Action,
-    stack: libc::stack_t,
+    stops: Action,
 }
 
 struct Slot(UnsafeCell<Option<Armed>>);
 
-// SAFETY: only the process's first thread looks into it, and its handlers interrupt nothing that changes it: it is filled before they are there and emptied after.
+// SAFETY: whoever looks into it holds [`threads::hold`], or is the only thread of the program's, whose handlers interrupt nothing that changes it: it is filled before they are there and
+// emptied after.
 unsafe impl Sync for Slot {}
 
 static SLOT: Slot = Slot(UnsafeCell::new(None));
 static ARMED: AtomicBool = AtomicBool::new(false);
-/// [`own_selector`] of the thread that was armed last.
-static OWNER: AtomicUsize = AtomicUsize::new(0);
+
+/// Who keeps memory away. `None`: nobody does.
+fn keeper(_: &Held) -> Option<&'static dyn Keeper> {
+    // SAFETY: nobody else is at it.
+    unsafe { (*SLOT.0.get()).as_ref() }.map(|armed| armed.keeper)
+}
 
 /// The kernel's numbers, which the C library's headers may be too old for.
 mod kernel {
@@ -235,37 +246,52 @@ pub fn arm(keeper: &'static dyn Keeper) -> Result<(), Refusal> {
         return Ok(());
     }
     alone::check()?;
-    let stack = stack().ok_or(Refusal::Unknown)?;
-    let [faults, calls] = [libc::SIGSEGV, libc::SIGSYS].map(Action::of);
-    let (Some(faults), Some(calls)) = (faults, calls) else { return Err(Refusal::Unknown) };
-    let selector = SELECTOR.with(std::ptr::from_ref);
+    let start = stacks();
+    if start == 0 {
+        return Err(Refusal::Unknown);
+    }
+    let stack = stack_at(start);
+    let [faults, calls, stops] = SIGNALS.map(Action::of);
+    let (Some(faults), Some(calls), Some(stops)) = (faults, calls, stops) else {
+        return Err(Refusal::Unknown);
+    };
     // SAFETY: the thread is the process's first; the stack is memory of ours that stays, and so is the selector as long as the thread; the handlers bear what they interrupt.
     unsafe {
         let mut before: libc::stack_t = std::mem::zeroed();
         if libc::sigaltstack(&raw const stack, &raw mut before) != 0 {
             return Err(Refusal::Unknown);
         }
-        *SLOT.0.get() = Some(Armed { keeper, selector, faults, calls, stack: before });
+        *SLOT.0.get() = Some(Armed { keeper, faults, calls, stops });
         CALLS.store(0, Ordering::Relaxed);
-        OWNER.store(own_selector(), Ordering::Relaxed);
+        let first = threads::begin_first(start, before);
         ARMED.store(true, Ordering::SeqCst);
-        let (begin, bytes) = gate::bounds();
         let is_done = Action::ours(on_fault).set(libc::SIGSEGV)
             && Action::ours(on_call).set(libc::SIGSYS)
-            && dispatch([kernel::ON, begin, bytes, selector as u64]);
+            && Action::ours(on_stop).set(threads::SIGNAL)
+            && dispatch_on(first.selector());
         if !is_done {
-            undo(None);
+            undo(first, None);
             return Err(Refusal::Unsupported);
         }
     }
     Ok(())
 }
 
-/// Handlers and dispatch are as they were. On the thread that is armed, with everything at home.
-pub fn disarm() {
-    if is_armed() {
-        // SAFETY: no handler is under way: it would be this thread's.
-        unsafe { undo(None) };
+/// Whether somebody has to bring everything home before the program's loops are looked at: another thread of the program's may be at it, or it takes signals for blocked that aren't.
+pub fn is_in_the_way() -> bool {
+    is_armed() && (threads::have_company() || threads::blocked_by_first() != 0)
+}
+
+/// Brings everything home by `work`, while no other thread runs code of the program's, on a stack of ours; then handlers and dispatch are as they were.
+pub fn end_by(work: &mut dyn FnMut()) {
+    // A handler of ours has interrupted whoever holds it, and is in nothing that comes here.
+    let Some(held) = threads::hold() else { return };
+    let stopped = threads::stop(&held);
+    aside(work);
+    if let (true, Some(own)) = (is_armed(), threads::own()) {
+        threads::release_others(own, &stopped);
+        // SAFETY: no handler is under way on this thread, and no other runs code of the program's.
+        unsafe { undo(own, None) };
     }
 }
 
@@ -276,26 +302,44 @@ unsafe fn dispatch([on, begin, bytes, selector]: [u64; 4]) -> bool {
     unsafe { gate::call(libc::SYS_prctl as u64, [kernel::DISPATCH, on, begin, bytes, selector, 0]) == 0 }
 }
 
-/// Puts everything back. In a handler there is no stack for handlers: it comes back with what the handler has interrupted.
+/// The calling thread's calls are dispatched from now on.
 ///
 /// # Safety
-/// On the thread that is armed; nobody looks at what is armed afterwards.
-unsafe fn undo(interrupted: Option<&mut libc::ucontext_t>) {
+/// As for [`dispatch`].
+unsafe fn dispatch_on(selector: &AtomicU8) -> bool {
+    let (begin, bytes) = gate::bounds();
+    // SAFETY: promised by the caller.
+    unsafe { dispatch([kernel::ON, begin, bytes, std::ptr::from_ref(selector) as u64]) }
+}
+
+/// Puts everything back. In a handler there is no stack for handlers: it comes back with what the handler has interrupted. Other threads have been released.
+///
+/// # Safety
+/// On the thread `own`, which holds [`threads::hold`] or is alone; nobody looks at what is armed afterwards.
+unsafe fn undo(own: &Thread, interrupted: Option<&mut libc::ucontext_t>) {
     // SAFETY: promised by the caller; what was there before bore what it may interrupt.
     unsafe {
         let Some(armed) = (*SLOT.0.get()).take() else { return };
-        dispatch([kernel::OFF, 0, 0, 0]);
         armed.faults.set(libc::SIGSEGV);
         armed.calls.set(libc::SIGSYS);
-        match interrupted {
-            Some(interrupted) => interrupted.uc_stack = armed.stack,
-            None => {
-                let stack = &raw const armed.stack as u64;
-                gate::call(libc::SYS_sigaltstack as u64, [stack, 0, 0, 0, 0, 0]);
-            }
-        }
+        armed.stops.set(threads::SIGNAL);
+        own.finish(interrupted);
     }
     ARMED.store(false, Ordering::SeqCst);
+}
+
+/// Everything comes home and is as it was, for all threads.
+///
+/// # Safety
+/// On the thread `own`, in a handler that has interrupted it, or in none.
+unsafe fn end_for_all(own: &Thread, held: &Held, interrupted: Option<&mut libc::ucontext_t>) {
+    let stopped = threads::stop(held);
+    if let Some(keeper) = keeper(held) {
+        keeper.bring_home();
+    }
+    threads::release_others(own, &stopped);
+    // SAFETY: promised by the caller.
+    unsafe { undo(own, interrupted) };
 }
 
 /// So much stack do handlers have: keepers may want some of it.
@@ -306,93 +350,190 @@ const GUARD: usize = calls::PAGE as usize;
 /// Where [`stacks`] are.
 static STACKS: OnceLock<usize> = OnceLock::new();
 
-/// The stack that handlers run on and, behind it, that of [`aside`]. 0: there is no memory.
+/// The stack that handlers of the first thread run on and, behind it, that of [`aside`]. 0: there is no memory.
 fn stacks() -> usize {
-    *STACKS.get_or_init(|| {
-        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-        // SAFETY: new memory, that stays.
-        unsafe {
-            let start = libc::mmap(std::ptr::null_mut(), 2 * (STACK + GUARD), libc::PROT_NONE, kind, -1, 0);
-            if start == libc::MAP_FAILED {
-                return 0;
-            }
-            let is_opened = |number: usize| {
-                let stack = start.byte_add(number * (STACK + GUARD) + GUARD);
-                libc::mprotect(stack, STACK, libc::PROT_READ | libc::PROT_WRITE) == 0
-            };
-            if is_opened(0) && is_opened(1) { start as usize } else { 0 }
+    *STACKS.get_or_init(|| new_stacks(2))
+}
+
+/// So many stacks, which stay, each with a page in front that nobody may touch. 0: there is no memory.
+fn new_stacks(count: usize) -> usize {
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+    // SAFETY: new memory, that stays.
+    unsafe {
+        let start = libc::mmap(std::ptr::null_mut(), count * (STACK + GUARD), libc::PROT_NONE, kind, -1, 0);
+        if start == libc::MAP_FAILED {
+            return 0;
         }
-    })
+        let is_opened = |number: usize| {
+            let stack = start.byte_add(number * (STACK + GUARD) + GUARD);
+            libc::mprotect(stack, STACK, libc::PROT_READ | libc::PROT_WRITE) == 0
+        };
+        if (0..count).all(is_opened) { start as usize } else { 0 }
+    }
 }
 
-/// The first of [`stacks`]. `None`: there is no memory.
-fn stack() -> Option<libc::stack_t> {
-    let start = stacks();
+/// One of [`new_stacks`], for handlers.
+fn stack_at(start: usize) -> libc::stack_t {
     let flags = kernel::UNSET_IN_HANDLERS;
-    (start != 0).then_some(libc::stack_t {
-        ss_sp: (start + GUARD) as *mut libc::c_void,
-        ss_flags: flags,
-        ss_size: STACK,
-    })
-}
-
-/// Whether the calling thread is the one that may be armed: the process's first.
-fn is_first() -> bool {
-    // SAFETY: neither has preconditions.
-    unsafe { gate::call(libc::SYS_gettid as u64, [0; 6]) == gate::call(libc::SYS_getpid as u64, [0; 6]) }
+    libc::stack_t { ss_sp: (start + GUARD) as *mut libc::c_void, ss_flags: flags, ss_size: STACK }
 }
 
 extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
-    // SAFETY: the kernel passes both; on the first thread, nobody else looks at what is armed.
-    unsafe {
-        let armed = if is_first() { (*SLOT.0.get()).as_ref() } else { None };
-        let Some(armed) = armed else { return elsewhere(signal, &mut *info) };
-        let (selector, errno) = (&*armed.selector, errno::get());
-        // Code of the runtime may fault, too.
-        let before = selector.swap(PASSES, Ordering::Relaxed);
-        let stores = (*context).uc_mcontext.gregs[libc::REG_ERR as usize] & kernel::STORE != 0;
-        if (*info).si_code != kernel::NO_ACCESS || !armed.keeper.fault((*info).si_addr() as u64, stores) {
-            let keeper = (before == BLOCKS).then_some(armed.keeper);
-            not_ours(keeper, signal, &mut *info, &mut *context);
-        }
-        errno::set(errno);
-        compiler_fence(Ordering::SeqCst);
-        selector.store(before, Ordering::Relaxed);
+    // SAFETY: the kernel passes both.
+    let (info, context) = unsafe { (&mut *info, &mut *context) };
+    // SAFETY: in a handler of this signal.
+    let Some(thread) = threads::own() else { return unsafe { elsewhere(signal, info) } };
+    let is_outermost = thread.enter(context);
+    let (selector, errno) = (thread.selector(), errno::get());
+    // Code of the runtime may fault, too.
+    let before = selector.swap(PASSES, Ordering::Relaxed);
+    // SAFETY: as above.
+    unsafe { fault(thread, before == BLOCKS, signal, info, context) };
+    errno::set(errno);
+    compiler_fence(Ordering::SeqCst);
+    selector.store(before, Ordering::Relaxed);
+    thread.leave(is_outermost);
+}
+
+/// `SIGSEGV` on a thread that is intercepted. `is_programs`: while code of the program's ran.
+///
+/// # Safety
+/// In its handler.
+unsafe fn fault(
+    thread: &Thread,
+    is_programs: bool,
+    signal: i32,
+    info: &mut libc::siginfo_t,
+    context: &mut libc::ucontext_t,
+) {
+    let held = threads::hold();
+    let keeper = held.as_ref().and_then(keeper);
+    if held.is_some() && keeper.is_none() {
+        // It has all come home before this one's turn, and handlers are as they were: tried again, it does what it would have done.
+        return;
     }
+    let stopped = held.as_ref().map(threads::stop);
+    // SAFETY: the kernel says so for faults; else nobody looks at it.
+    let address = unsafe { info.si_addr() } as u64;
+    let registers = &context.uc_mcontext.gregs;
+    let stores = registers[libc::REG_ERR as usize] & kernel::STORE != 0;
+    if info.si_code == kernel::NO_ACCESS {
+        if keeper.is_some_and(|keeper| keeper.fault(address, stores)) {
+            return threads::note_opened();
+        }
+        if thread.may_try_again(address, registers[libc::REG_RIP as usize]) {
+            return;
+        }
+    }
+    // SAFETY: promised by the caller.
+    unsafe { not_ours(thread, keeper.filter(|_| is_programs), stopped.as_ref(), signal, info, context) };
 }
 
 extern "C" fn on_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
+    // SAFETY: the kernel passes both.
+    let (info, context) = unsafe { (&mut *info, &mut *context) };
+    // SAFETY: in a handler of this signal.
+    let Some(thread) = threads::own() else { return unsafe { elsewhere(signal, info) } };
+    let is_outermost = thread.enter(context);
+    let (selector, errno) = (thread.selector(), errno::get());
+    let before = selector.swap(PASSES, Ordering::Relaxed);
     // SAFETY: as above.
     unsafe {
-        let armed = if is_first_by(&*info) { (*SLOT.0.get()).as_ref() } else { None };
-        let Some(armed) = armed else { return elsewhere(signal, &mut *info) };
-        let (selector, errno) = (&*armed.selector, errno::get());
-        let before = selector.swap(PASSES, Ordering::Relaxed);
-        match (*info).si_code {
-            kernel::DISPATCHED => answer(armed.keeper, &*info.cast(), &mut *context),
-            _ => {
-                let keeper = (before == BLOCKS).then_some(armed.keeper);
-                not_ours(keeper, signal, &mut *info, &mut *context);
-            }
+        match info.si_code {
+            kernel::DISPATCHED => answer(thread, &*std::ptr::from_mut(info).cast(), context),
+            _ => sent(thread, before == BLOCKS, signal, info, context),
         }
-        errno::set(errno);
-        compiler_fence(Ordering::SeqCst);
-        selector.store(before, Ordering::Relaxed);
     }
+    errno::set(errno);
+    compiler_fence(Ordering::SeqCst);
+    selector.store(before, Ordering::Relaxed);
+    thread.leave(is_outermost);
 }
 
-/// Whether a `SIGSYS` has come to the first thread: only its calls are dispatched.
-fn is_first_by(info: &libc::siginfo_t) -> bool {
-    info.si_code == kernel::DISPATCHED || is_first()
+extern "C" fn on_stop(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
+    // SAFETY: the kernel passes both.
+    let (info, context) = unsafe { (&mut *info, &mut *context) };
+    // SAFETY: in a handler of this signal.
+    let Some(thread) = threads::own() else { return unsafe { elsewhere(signal, info) } };
+    if threads::is_ours(thread, info) {
+        return thread.is_told_to_stop(context);
+    }
+    let is_outermost = thread.enter(context);
+    let (selector, errno) = (thread.selector(), errno::get());
+    let before = selector.swap(PASSES, Ordering::Relaxed);
+    // SAFETY: as above.
+    unsafe { sent(thread, before == BLOCKS, signal, info, context) };
+    errno::set(errno);
+    compiler_fence(Ordering::SeqCst);
+    selector.store(before, Ordering::Relaxed);
+    thread.leave(is_outermost);
+}
+
+/// A signal that somebody has sent.
+///
+/// # Safety
+/// In its handler.
+unsafe fn sent(
+    thread: &Thread,
+    is_programs: bool,
+    signal: i32,
+    info: &mut libc::siginfo_t,
+    context: &mut libc::ucontext_t,
+) {
+    let held = threads::hold();
+    let stopped = held.as_ref().map(threads::stop);
+    let keeper = held.as_ref().and_then(keeper).filter(|_| is_programs);
+    // SAFETY: promised by the caller.
+    unsafe { not_ours(thread, keeper, stopped.as_ref(), signal, info, context) };
+}
+
+/// A keeper for whom all other threads are stopped where it changes anything.
+struct Careful<'a> {
+    keeper: &'a dyn Keeper,
+    held: &'a Held,
+}
+
+impl Keeper for Careful<'_> {
+    fn fault(&self, address: u64, stores: bool) -> bool {
+        self.keeper.fault(address, stores)
+    }
+    fn touch(&self, lo: u64, hi: u64, stores: bool) {
+        let _stopped = threads::stop(self.held);
+        // A call may store there while it is waited for, and somebody else need what was there when a device is lost meanwhile.
+        if stores && threads::have_company() && self.keeper.reaches(lo, hi) {
+            self.keeper.bring_home();
+        } else {
+            self.keeper.touch(lo, hi, stores);
+        }
+        threads::note_opened();
+    }
+    fn keeps(&self, lo: u64, hi: u64) -> bool {
+        self.keeper.keeps(lo, hi) || threads::have_company() && self.keeper.reaches(lo, hi)
+    }
+    fn keeps_any(&self) -> bool {
+        self.keeper.keeps_any()
+    }
+    fn reaches(&self, lo: u64, hi: u64) -> bool {
+        self.keeper.reaches(lo, hi)
+    }
+    fn bring_home(&self) {
+        let _stopped = threads::stop(self.held);
+        self.keeper.bring_home();
+    }
 }
 
 /// A system call of the program's.
 ///
 /// # Safety
 /// In the handler that has interrupted it.
-unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &mut libc::ucontext_t) {
-    let registers = &mut interrupted.uc_mcontext.gregs;
+unsafe fn answer(thread: &Thread, told: &kernel::Dispatched, interrupted: &mut libc::ucontext_t) {
+    let (Some(held), registers) = (threads::hold(), &mut interrupted.uc_mcontext.gregs) else { return };
     let at = |register: i32| register as usize;
+    let Some(keeper) = keeper(&held) else {
+        // It has all ended before this one's turn.
+        registers[at(libc::REG_RIP)] -= kernel::INSTRUCTION;
+        return;
+    };
     let arguments = [libc::REG_RDI, libc::REG_RSI, libc::REG_RDX, libc::REG_R10, libc::REG_R8, libc::REG_R9]
         .map(|register| registers[at(register)] as u64);
     // The kernel has put it back where the program had it.
@@ -401,35 +542,78 @@ unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &m
     let is_for_nothing = count.is_multiple_of(CALLS_FOR_NOTHING) && !keeper.keeps_any();
     let course = match told.architecture {
         _ if is_for_nothing || count >= MOST_CALLS => Course::StepsAside,
-        kernel::NATIVE => calls::prepare(keeper, number, &arguments),
+        kernel::NATIVE => calls::prepare(&Careful { keeper, held: &held }, number, &arguments),
         // Numbers and registers are others.
         _ => Course::StepsAside,
     };
-    // SAFETY: the kernel's set of signals begins with the word that it has of it.
-    let mask = unsafe { &mut *(&raw mut interrupted.uc_sigmask).cast::<u64>() };
-    let masked = if course == Course::Masks { calls::mask(&arguments, mask) } else { None };
-    let is_left = course == Course::StepsAside || course == Course::Masks && masked.is_none();
-    // SAFETY: the program's own call, with its own arguments.
+    // SAFETY: the kernel's set of signals begins with the word that it has of it; the program's own call, with its own arguments.
     unsafe {
-        if let Some(result) = masked {
-            registers[at(libc::REG_RAX)] = result;
-            return;
-        }
-        if !is_left {
-            let result = gate::call(number, arguments);
-            if calls::found_no_room(number, &arguments, result) {
-                // Its memory is in more pieces than it would be otherwise, of which the system bears so many.
-                return step_aside(keeper, interrupted);
+        let result = match course {
+            Course::StepsAside => None,
+            Course::Masks => {
+                let mask = &mut *(&raw mut interrupted.uc_sigmask).cast::<u64>();
+                calls::mask(&arguments, mask, thread.blocked())
             }
-            registers[at(libc::REG_RAX)] = result;
-            let is_window = course == Course::Opens && result >= 0 && alone::is_of_processes(result as i32);
-            if is_window {
-                keeper.bring_home();
-                undo(Some(interrupted));
+            // Frames of the runtime are in no handler, and it counts on being alone.
+            Course::Begins if STANDS_AT.with(|at| at.load(Ordering::Relaxed)) == 0 => {
+                threads::begin(thread, &arguments, interrupted, |lo, hi| keeper.needs(lo, hi))
             }
-            return;
+            Course::Begins => None,
+            Course::Ends if thread.is_first() => None,
+            Course::Ends => {
+                thread.ends();
+                drop(held);
+                gate::call(number, arguments);
+                return;
+            }
+            Course::IsMade | Course::Opens => {
+                drop(held);
+                return make(thread, course, number, &arguments, interrupted);
+            }
+        };
+        match result {
+            Some(result) => interrupted.uc_mcontext.gregs[at(libc::REG_RAX)] = result,
+            None => step_aside(thread, &held, interrupted),
         }
-        step_aside(keeper, interrupted);
+    }
+}
+
+/// Makes a call for which all is prepared.
+///
+/// # Safety
+/// As for [`answer`].
+unsafe fn make(
+    thread: &Thread,
+    course: Course,
+    number: u64,
+    arguments: &[u64; 6],
+    interrupted: &mut libc::ucontext_t,
+) {
+    let result = loop {
+        let got = thread.got();
+        // SAFETY: the program's own call, with its own arguments.
+        let result = unsafe { gate::call(number, *arguments) };
+        if result != -i64::from(libc::EINTR) || got == thread.got() {
+            break result;
+        }
+    };
+    // Its memory is in more pieces than it would be otherwise, of which the system bears so many.
+    let has_no_room = calls::found_no_room(number, arguments, result);
+    let is_window = course == Course::Opens && result >= 0 && alone::is_of_processes(result as i32);
+    if !has_no_room {
+        interrupted.uc_mcontext.gregs[libc::REG_RAX as usize] = result;
+    }
+    if (has_no_room || is_window)
+        && let Some(held) = threads::hold()
+    {
+        // SAFETY: promised by the caller.
+        unsafe {
+            match has_no_room {
+                true => step_aside(thread, &held, interrupted),
+                false if keeper(&held).is_some() => end_for_all(thread, &held, Some(interrupted)),
+                false => {}
+            }
+        }
     }
 }
 
@@ -437,11 +621,12 @@ unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &m
 ///
 /// # Safety
 /// In the handler that has interrupted it.
-unsafe fn step_aside(keeper: &dyn Keeper, interrupted: &mut libc::ucontext_t) {
+unsafe fn step_aside(thread: &Thread, held: &Held, interrupted: &mut libc::ucontext_t) {
     interrupted.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
-    keeper.bring_home();
-    // SAFETY: promised by the caller.
-    unsafe { undo(Some(interrupted)) };
+    if keeper(held).is_some() {
+        // SAFETY: promised by the caller.
+        unsafe { end_for_all(thread, held, Some(interrupted)) };
+    }
 }
 
 /// A signal that has to do what it would have done without us. Without a keeper: it has come while code of the runtime ran, which the keeper's own may be; it ends the
@@ -450,7 +635,9 @@ unsafe fn step_aside(keeper: &dyn Keeper, interrupted: &mut libc::ucontext_t) {
 /// # Safety
 /// In the handler of this signal.
 unsafe fn not_ours(
+    thread: &Thread,
     keeper: Option<&dyn Keeper>,
+    stopped: Option<&Stopped>,
     signal: i32,
     info: &mut libc::siginfo_t,
     interrupted: &mut libc::ucontext_t,
@@ -458,9 +645,12 @@ unsafe fn not_ours(
     if let Some(keeper) = keeper {
         keeper.bring_home();
     }
+    if let Some(stopped) = stopped {
+        threads::release_others(thread, stopped);
+    }
     // SAFETY: promised by the caller.
     unsafe {
-        undo(Some(interrupted));
+        undo(thread, Some(interrupted));
         match info.si_code {
             // Made again, it is refused again.
             kernel::FILTERED if signal == libc::SIGSYS => {

@@ -232,8 +232,8 @@ impl interception::Keeper for OfProgram {
     fn keeps_any(&self) -> bool {
         with(|places| places.keeps_any()).unwrap_or(true)
     }
-    fn needs(&self, lo: u64, hi: u64) -> bool {
-        with(|places| places.keep((lo, hi)) || places.journal().reaches((lo, hi))).unwrap_or(false)
+    fn reaches(&self, lo: u64, hi: u64) -> bool {
+        with(|places| places.journal().reaches((lo, hi))).unwrap_or(false)
     }
     fn bring_home(&self) {
         with(|places| places.bring_home(&OfSystem));
@@ -263,17 +263,23 @@ pub fn run_again() -> u64 {
 /// Everything is the program's again, and nothing is kept from it any more. What devices had of it is given back.
 pub fn bring_home() {
     let mut swept = None;
-    if !is_empty() {
+    if interception::is_armed() || !is_empty() {
         // Loops that are run again may store to the stack that the caller stands on.
-        interception::aside(&mut || {
+        interception::end_by(&mut || {
             swept = with(|places| {
                 places.bring_home(&OfSystem);
                 places.sweep()
             });
         });
     }
-    interception::disarm();
     give_back(swept.into_iter().flatten(), mailbox::free);
+}
+
+/// Before a thread of the program's comes to a loop: nothing stays away where another one may be at it.
+pub fn make_way() {
+    if interception::is_in_the_way() {
+        bring_home();
+    }
 }
 
 /// Gives memory of devices back; what their threads have no room for now, the next time.

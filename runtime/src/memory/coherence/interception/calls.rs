@@ -4,7 +4,8 @@
 //! A range may be told too long, never too short: all that happens is that more comes home. None is read here, so that a pointer that leads nowhere is the kernel's to
 //! refuse; vectors of ranges are fetched by the kernel.
 
-use super::{Keeper, gate};
+use super::{Keeper, SIGNALS, gate};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What happens about a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,10 @@ pub enum Course {
     Opens,
     /// It is about the mask of signals: see [`mask`].
     Masks,
+    /// It may begin a thread: see [`super::threads`].
+    Begins,
+    /// It ends a thread.
+    Ends,
     /// The program makes it, and nothing is kept away any more.
     StepsAside,
 }
@@ -45,6 +50,8 @@ enum Use {
 const MOST: u64 = 0x7fff_f000;
 /// Nor does it read longer strings.
 const TEXT: u64 = 4096;
+/// What threads tell the kernel to look at is no longer.
+const NOTED: u64 = 4096;
 /// This processor's pages.
 pub const PAGE: u64 = 4096;
 
@@ -124,6 +131,7 @@ fn uses(number: i64) -> Option<&'static [Use]> {
         libc::SYS_nanosleep => &[Reads(0, TIME), Writes(1, TIME)],
         libc::SYS_clock_nanosleep => &[Reads(2, TIME), Writes(3, TIME)],
         libc::SYS_sched_yield | libc::SYS_alarm => &[],
+        libc::SYS_sched_setaffinity => &[Reads(2, Count(1))],
         // Connections.
         libc::SYS_socket | libc::SYS_listen | libc::SYS_shutdown => &[],
         libc::SYS_connect | libc::SYS_bind => &[Reads(1, Count(2))],
@@ -199,6 +207,7 @@ fn uses_by_arguments(number: i64, arguments: &[u64; 6]) -> Option<&'static [Use]
                 _ => return None,
             }
         }
+        libc::SYS_prctl if arguments[0] as i32 == libc::PR_SET_NAME => &[Reads(1, Fixed(16))],
         // A limit that changes may be one of what can come home.
         libc::SYS_prlimit64 if arguments[2] == 0 => &[Writes(3, TIME)],
         // With a signal mask they are more than they say.
@@ -268,6 +277,13 @@ pub fn prepare(keeper: &dyn Keeper, number: u64, arguments: &[u64; 6]) -> Course
         // Without these nothing comes home any more.
         libc::SYS_close if may_be_of_driver(arguments[0]) => Course::StepsAside,
         libc::SYS_dup2 | libc::SYS_dup3 if may_be_of_driver(arguments[1]) => Course::StepsAside,
+        libc::SYS_clone3 => Course::Begins,
+        libc::SYS_exit => Course::Ends,
+        // The kernel comes back to these whenever it likes.
+        libc::SYS_rseq | libc::SYS_set_robust_list => {
+            let noted = (arguments[0], arguments[0].saturating_add(NOTED));
+            if keeper.needs(noted.0, noted.1) { Course::StepsAside } else { Course::IsMade }
+        }
         libc::SYS_readv | libc::SYS_preadv | libc::SYS_preadv2 => vector(keeper, arguments, true),
         libc::SYS_writev | libc::SYS_pwritev | libc::SYS_pwritev2 => vector(keeper, arguments, false),
         _ => {
@@ -329,7 +345,7 @@ fn touch(keeper: &dyn Keeper, lo: u64, bytes: u64, stores: bool) {
 }
 
 /// Copies so many bytes of this process from one address to another. False: one of them can't be loaded from, or stored to.
-fn copy(from: u64, to: u64, bytes: u64) -> bool {
+pub fn copy(from: u64, to: u64, bytes: u64) -> bool {
     let [from, to] = [[from, bytes], [to, bytes]];
     // SAFETY: the caller's own memory, or the program's own call's; where that is none, nothing happens.
     unsafe {
@@ -339,10 +355,10 @@ fn copy(from: u64, to: u64, bytes: u64) -> bool {
     }
 }
 
-/// What `rt_sigprocmask` with these arguments does to a mask of signals, which comes back when a handler returns: so there it is changed, and not the handler's own. What
-/// the call reads and writes is at home. What the call gives; `None`: nothing has happened, and it is for the program to make it, because it fails, or blocks the signals of faults.
-/// Those that change nothing, whatever is there, ask whether it is: loops do (`__pg_is_there`).
-pub fn mask(arguments: &[u64; 6], mask: &mut u64) -> Option<i64> {
+/// What `rt_sigprocmask` with these arguments does to a mask of signals, which comes back when a handler returns: so there it is changed, and not the handler's own. Those that have
+/// handlers of ours are never blocked in it; those that the program takes for blocked are in `blocked`. What the call reads and writes is at home. What the call gives; `None`: nothing has happened,
+/// and it is for the program to make it, because it fails. Those that change nothing, whatever is there, ask whether it is: loops do (`__pg_is_there`).
+pub fn mask(arguments: &[u64; 6], mask: &mut u64, blocked: &AtomicU64) -> Option<i64> {
     const BYTES: u64 = 8;
     let bit = |signal: i32| 1u64 << (signal - 1);
     let [how, set, before, bytes, ..] = *arguments;
@@ -355,21 +371,21 @@ pub fn mask(arguments: &[u64; 6], mask: &mut u64) -> Option<i64> {
     if set != 0 && !copy(set, &raw mut wanted as u64, BYTES) {
         return is_asked.then_some(-i64::from(libc::EFAULT));
     }
+    let now = *mask | blocked.load(Ordering::Relaxed);
     let new = match how as i32 {
-        _ if set == 0 => *mask,
-        libc::SIG_BLOCK => *mask | wanted,
-        libc::SIG_UNBLOCK => *mask & !wanted,
+        _ if set == 0 => now,
+        libc::SIG_BLOCK => now | wanted,
+        libc::SIG_UNBLOCK => now & !wanted,
         libc::SIG_SETMASK => wanted,
         _ => return Some(-i64::from(libc::EINVAL)),
     };
     let new = new & !(bit(libc::SIGKILL) | bit(libc::SIGSTOP));
-    if new & (bit(libc::SIGSEGV) | bit(libc::SIGSYS)) != 0 {
+    if before != 0 && !copy(&raw const now as u64, before, BYTES) {
         return None;
     }
-    if before != 0 && !copy(&raw const *mask as u64, before, BYTES) {
-        return None;
-    }
-    *mask = new;
+    let handled = SIGNALS.into_iter().map(bit).fold(0, |all, one| all | one);
+    *mask = new & !handled;
+    blocked.store(new & handled, Ordering::Relaxed);
     Some(0)
 }
 

@@ -59,7 +59,76 @@ global_asm!(
     ".popsection",
 );
 
+// The kernel lets a new thread go on behind the instruction, on the stack that it was given, with the registers of whoever made the call. First it is sent elsewhere; then all registers are
+// what the program's own call would have left: the two that the instruction itself overwrites as well, as far as anybody may count on them.
+global_asm!(
+    ".pushsection .text.paragon_gate_begin, \"ax\", @progbits",
+    ".balign 16",
+    ".globl paragon_gate_begin",
+    ".hidden paragon_gate_begin",
+    ".type paragon_gate_begin, @function",
+    "paragon_gate_begin:",
+    "push rbx",
+    "mov rbx, rdx",
+    "mov eax, 435",
+    "syscall",
+    "test rax, rax",
+    "jz 2f",
+    "pop rbx",
+    "ret",
+    "2:",
+    "xor ebp, ebp",
+    "mov r12, rsp",
+    "and rsp, -16",
+    "mov rdi, rbx",
+    "call [rbx]",
+    "mov rsp, r12",
+    "mov r8, [rbx + 8]",
+    "mov r9, [rbx + 16]",
+    "mov r10, [rbx + 24]",
+    "mov r12, [rbx + 32]",
+    "mov r13, [rbx + 40]",
+    "mov r14, [rbx + 48]",
+    "mov r15, [rbx + 56]",
+    "mov rdi, [rbx + 64]",
+    "mov rsi, [rbx + 72]",
+    "mov rbp, [rbx + 80]",
+    "mov rdx, [rbx + 88]",
+    "mov rcx, [rbx + 96]",
+    "mov rbx, [rbx + 104]",
+    "xor eax, eax",
+    "jmp rcx",
+    ".popsection",
+);
+
+/// What a thread begins with, as the code above reads it.
+#[repr(C)]
+pub struct Beginning {
+    /// What it is sent to before it comes to the program's code, with the address of this.
+    pub call: extern "C" fn(*mut Beginning),
+    /// See [`BEGINS_WITH`].
+    pub registers: [u64; BEGINS_WITH.len()],
+}
+
+/// The registers of a [`Beginning`], in their order.
+pub const BEGINS_WITH: [i32; 13] = [
+    libc::REG_R8,
+    libc::REG_R9,
+    libc::REG_R10,
+    libc::REG_R12,
+    libc::REG_R13,
+    libc::REG_R14,
+    libc::REG_R15,
+    libc::REG_RDI,
+    libc::REG_RSI,
+    libc::REG_RBP,
+    libc::REG_RDX,
+    libc::REG_RIP,
+    libc::REG_RBX,
+];
+
 unsafe extern "C" {
+    fn paragon_gate_begin(wanted: *const u8, bytes: u64, with: *mut Beginning) -> i64;
     fn paragon_gate_call(number: u64, arguments: *const [u64; 6]) -> i64;
     fn paragon_gate_back();
     fn paragon_gate_end();
@@ -73,6 +142,15 @@ unsafe extern "C" {
 pub unsafe fn call(number: u64, arguments: [u64; 6]) -> i64 {
     // SAFETY: promised by the caller; the arguments are read before the call is made.
     unsafe { paragon_gate_call(number, &raw const arguments) }
+}
+
+/// Begins a thread (`clone3`) that first calls what it is given, and then goes on at the registers that it is given, as if it had made the call there. Errors are negative numbers.
+///
+/// # Safety
+/// What the kernel is told has so many bytes, and wants a thread on a stack of its own. What it begins with stays until it has come to its registers, and may be called.
+pub unsafe fn begin(wanted: *const u8, bytes: u64, with: *mut Beginning) -> i64 {
+    // SAFETY: promised by the caller.
+    unsafe { paragon_gate_begin(wanted, bytes, with) }
 }
 
 /// Calls a function on another stack.

@@ -254,17 +254,12 @@ fn the_c_library_works_on_it() {
 fn what_nothing_is_known_about_ends_it_first() {
     type Way = (&'static str, fn(&'static Fake) -> bool);
     // SAFETY: of the mapping, each in a child of its own.
-    let ways: [Way; 22] = unsafe {
+    let ways: [Way; 21] = unsafe {
         [
             ("sigaction", |_| {
                 let mut old: libc::sigaction = std::mem::zeroed();
                 libc::sigaction(libc::SIGSEGV, std::ptr::null(), &raw mut old) == 0
                     && old.sa_sigaction == libc::SIG_DFL
-            }),
-            ("sigprocmask", |_| {
-                let mut set = std::mem::zeroed();
-                libc::sigfillset(&raw mut set);
-                libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) == 0
             }),
             ("sigpending", |_| {
                 let mut set = std::mem::zeroed();
@@ -376,7 +371,7 @@ fn what_nothing_is_known_about_ends_it_first() {
 }
 
 #[test]
-fn masks_of_signals_change_unless_those_of_faults_are_in_them() {
+fn masks_of_signals_change() {
     // SAFETY: of the mapping, and the child's own mask.
     child(|| unsafe {
         let fake = Fake::all_away();
@@ -419,14 +414,12 @@ fn masks_of_signals_change_unless_those_of_faults_are_in_them() {
         is_still_armed();
     })
     .succeeds();
-    // What fails is the kernel's to refuse, and what blocks faults the program's.
+    // What fails is the kernel's to refuse.
     type Case = (c_int, bool, bool, u64, u64, i32, bool);
-    let cases: [Case; 5] = [
+    let cases: [Case; 3] = [
         (libc::SIG_SETMASK, true, false, 4, 2, libc::EINVAL, false),
         (libc::SIG_SETMASK, false, false, 8, 2, libc::EFAULT, false),
         (libc::SIG_SETMASK, true, true, 8, 2, libc::EFAULT, true),
-        (libc::SIG_BLOCK, true, false, 8, 1 << (libc::SIGSEGV - 1), 0, true),
-        (libc::SIG_SETMASK, true, false, 8, 1 << (libc::SIGSYS - 1), 0, true),
     ];
     for (how, has_set, has_bad_before, bytes, wanted, expected_error, changes) in cases {
         // SAFETY: as above.
@@ -444,6 +437,66 @@ fn masks_of_signals_change_unless_those_of_faults_are_in_them() {
         })
         .succeeds();
     }
+}
+
+/// The program is told that they are blocked, and they are as soon as nothing is kept away.
+#[test]
+fn signals_of_faults_are_blocked_behind_it() {
+    // SAFETY: the child's own mask.
+    child(|| unsafe {
+        let fake = Fake::all_away();
+        let bit = |signal: c_int| 1u64 << (signal - 1);
+        let of = |how: c_int, set: u64| {
+            let mut before = 0u64;
+            let result = libc::syscall(
+                libc::SYS_rt_sigprocmask,
+                i64::from(how),
+                &raw const set,
+                &raw mut before,
+                8i64,
+            );
+            assert_eq!(result, 0);
+            before
+        };
+        let first = of(libc::SIG_BLOCK, bit(libc::SIGSEGV) | bit(libc::SIGSYS) | bit(libc::SIGUSR1));
+        assert_eq!(fake.byte(9).load(Ordering::Relaxed), expected(9));
+        let all = first | bit(libc::SIGSEGV) | bit(libc::SIGSYS) | bit(libc::SIGUSR1);
+        assert_eq!(of(libc::SIG_UNBLOCK, bit(libc::SIGSEGV)), all);
+        assert_eq!(of(libc::SIG_BLOCK, 0), all & !bit(libc::SIGSEGV));
+        assert!(is_in_the_way());
+        is_still_armed();
+        let blocked = |field: &str| {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+            u64::from_str_radix(line.trim(), 16).unwrap()
+        };
+        assert_eq!(blocked("SigBlk:"), all & !bit(libc::SIGSEGV));
+        assert!(!is_armed() && !is_in_the_way());
+        // It waits.
+        libc::kill(libc::getpid(), libc::SIGSYS);
+        assert_eq!(blocked("ShdPnd:") & bit(libc::SIGSYS), bit(libc::SIGSYS));
+        libc::sigaction(
+            libc::SIGSYS,
+            &libc::sigaction { sa_sigaction: libc::SIG_IGN, ..std::mem::zeroed() },
+            std::ptr::null_mut(),
+        );
+        of(libc::SIG_SETMASK, first);
+    })
+    .succeeds();
+    // Sent by somebody else, while the program takes it for blocked.
+    // SAFETY: as above.
+    child(|| unsafe {
+        let fake = Fake::all_away();
+        let set = 1u64 << (libc::SIGSYS - 1);
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_BLOCK as i64, &raw const set, 0i64, 8i64);
+        is_still_armed();
+        gate::call(libc::SYS_kill as u64, [std::process::id().into(), libc::SIGSYS as u64, 0, 0, 0, 0]);
+        assert!(!is_armed() && fake.is_home());
+        let mut waits = 0u64;
+        libc::syscall(libc::SYS_rt_sigpending, &raw mut waits, 8i64);
+        assert_eq!(waits & set, set);
+    })
+    .succeeds();
 }
 
 #[test]

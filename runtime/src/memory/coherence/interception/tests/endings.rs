@@ -62,8 +62,8 @@ fn everything_is_home_when_it_crashes() {
             fn keeps_any(&self) -> bool {
                 true
             }
-            fn needs(&self, lo: u64, hi: u64) -> bool {
-                self.keeps(lo, hi)
+            fn reaches(&self, _: u64, _: u64) -> bool {
+                false
             }
             fn bring_home(&self) {
                 self.0.bring_home();

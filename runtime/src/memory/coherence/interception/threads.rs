@@ -1,0 +1,601 @@
+//! The threads of the program's whose faults and system calls are noticed: its first one, which is armed, and those that are begun while it is. Nothing is kept away for threads that
+//! were there before ([`super::super::alone`]), and no loop is served while there is a second one: whoever enters a loop brings everything home first
+//! ([`have_company`]). So all that can happen while there are several is that memory comes home, for one of them, and ends the interception for all.
+//!
+//! **Beginning.** The kernel dispatches system calls for the thread that asks for it, so a new one asks before it comes to the program's code: the call that begins it is
+//! made by [`gate::begin`], which has it come here first ([`on_begin`]).
+//!
+//! **Stopping.** What comes home is not to be seen half. So whoever changes what the program may do with its memory, or ends the interception, has all others stopped meanwhile: those that run
+//! code of the program's get a signal and wait in its handler, those that are in a handler of ours, most of them in a system call that is made there, wait where it
+//! ends ([`stop`]). Then nobody is between a fault, or a call that is dispatched, and the handler for it, either, so that handlers can be put back as they were. One thread at
+//! a time does any of that ([`hold`]); it needs nothing that a thread which has been stopped anywhere may have: no lock, no memory of the program's allocator.
+//!
+//! The signal ([`SIGNAL`]) is one of those that the system delivers as often as they are sent: of others, one that waits makes it forget a call that is dispatched. It has to have arrived before its handler
+//! goes. A system call that is interrupted by it is made again; one that only waits some time waits longer then, by what had passed.
+
+use super::super::arenas;
+use super::{GUARD, SELECTOR, STACK, calls, gate, kernel};
+use crate::floating_point;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// So many threads at most, the first one with them.
+const MOST: usize = 32;
+
+/// What stops a thread. Programs that handle it, ignore it or block it have nothing kept away.
+pub const SIGNAL: i32 = 64;
+
+/// There is no such thread.
+const NONE: u8 = 0;
+/// It has been begun, and runs no code of the program's yet.
+const BEGINS: u8 = 1;
+/// It runs.
+const IS_THERE: u8 = 2;
+/// It makes its last call.
+const LEAVES: u8 = 3;
+
+/// A thread whose faults and calls are noticed.
+#[repr(C)]
+pub struct Thread {
+    /// First, because code that isn't Rust's looks for it here.
+    beginning: UnsafeCell<gate::Beginning>,
+    state: AtomicU8,
+    id: AtomicI32,
+    selector: AtomicPtr<AtomicU8>,
+    /// Whether it is in a handler of ours.
+    is_inside: AtomicBool,
+    /// Whether the interception has ended, which it has to see to for itself.
+    is_released: AtomicBool,
+    /// How often it was sent the signal that stops it, and how often it has got it.
+    sent: AtomicU64,
+    got: AtomicU64,
+    /// Of the signals that have handlers of ours, those that it takes for blocked: they never are.
+    blocked: AtomicU64,
+    own: UnsafeCell<Own>,
+}
+
+/// What is only the thread's, or whose who begins it.
+struct Own {
+    /// The stack for handlers that it had before.
+    stack_before: libc::stack_t,
+    /// What the outermost handler on it has interrupted.
+    interrupted: *mut libc::ucontext_t,
+    /// Where it has tried in vain to load or store, by which instruction, and what had come home by then.
+    tried: (u64, i64, u64),
+    /// The stack that its handlers run on, with a page in front that nobody may touch; 0: there is none yet.
+    stack: usize,
+    /// Of the program's floating-point environment, what threads begin with.
+    mxcsr: u32,
+    x87: u16,
+}
+
+// SAFETY: what isn't atomic is its thread's, and before it begins that of whoever begins it, one at a time.
+unsafe impl Sync for Thread {}
+
+static THREADS: [Thread; MOST] = [const { Thread::none() }; MOST];
+/// How many there are besides the first one.
+static COMPANY: AtomicU32 = AtomicU32::new(0);
+/// Whether there have been any since the first one was armed.
+static HAD_COMPANY: AtomicBool = AtomicBool::new(false);
+/// How often something has come home.
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
+impl Thread {
+    const fn none() -> Thread {
+        // SAFETY: numbers and addresses, of which zero is one.
+        let own = unsafe { std::mem::zeroed() };
+        Thread {
+            beginning: UnsafeCell::new(gate::Beginning { call: on_begin, registers: [0; _] }),
+            state: AtomicU8::new(NONE),
+            id: AtomicI32::new(0),
+            selector: AtomicPtr::new(std::ptr::null_mut()),
+            is_inside: AtomicBool::new(false),
+            is_released: AtomicBool::new(false),
+            sent: AtomicU64::new(0),
+            got: AtomicU64::new(0),
+            blocked: AtomicU64::new(0),
+            own: UnsafeCell::new(own),
+        }
+    }
+
+    /// What the kernel looks at when it makes a system call.
+    pub fn selector(&self) -> &AtomicU8 {
+        // SAFETY: a variable of the thread's, which is there as long as it is; only the thread itself asks.
+        unsafe { &*self.selector.load(Ordering::Relaxed) }
+    }
+
+    /// Of the signals that have handlers of ours, those that the thread takes for blocked.
+    pub fn blocked(&self) -> &AtomicU64 {
+        &self.blocked
+    }
+
+    /// Whether it is the process's first.
+    pub fn is_first(&self) -> bool {
+        std::ptr::eq(self, &raw const THREADS[0])
+    }
+
+    /// How often it has got the signal that stops it.
+    pub fn got(&self) -> u64 {
+        self.got.load(Ordering::SeqCst)
+    }
+
+    /// In the handler of [`SIGNAL`], which may have interrupted the thread anywhere. A handler of ours sees for itself to it that it stops; where one is just about to begin or to end, the signal
+    /// comes again.
+    pub fn is_told_to_stop(&self, interrupted: *mut libc::ucontext_t) {
+        self.got.fetch_add(1, Ordering::SeqCst);
+        // SAFETY: the kernel's, on the handler's stack.
+        let at = unsafe { (*interrupted).uc_mcontext.gregs[libc::REG_RSP as usize] };
+        if !self.handles_at(at as usize) {
+            let is_outermost = self.enter(interrupted);
+            self.leave(is_outermost);
+        }
+    }
+
+    /// Whether the interception has ended while it waited to do something about it.
+    pub fn is_released(&self) -> bool {
+        self.is_released.load(Ordering::SeqCst)
+    }
+
+    fn has_got_all(&self) -> bool {
+        self.got() == self.sent.load(Ordering::SeqCst)
+    }
+
+    fn is(&self, state: u8) -> bool {
+        self.state.load(Ordering::SeqCst) == state
+    }
+
+    /// In a handler on the thread, first of all. True: it is the outermost one. See [`Thread::leave`].
+    pub fn enter(&self, interrupted: *mut libc::ucontext_t) -> bool {
+        // SAFETY: the kernel's, on the handler's stack; the thread's own.
+        unsafe {
+            let at = (*interrupted).uc_mcontext.gregs[libc::REG_RSP as usize] as usize;
+            if !self.handles_at(at) {
+                (*self.own.get()).interrupted = interrupted;
+            }
+        }
+        !self.is_inside.swap(true, Ordering::SeqCst)
+    }
+
+    /// Last of all: waits while threads are stopped, and leaves the interception for good where it has ended.
+    pub fn leave(&self, is_outermost: bool) {
+        if !is_outermost {
+            return;
+        }
+        loop {
+            self.is_inside.store(false, Ordering::SeqCst);
+            if STOPS.load(Ordering::SeqCst) == 0 {
+                break;
+            }
+            self.is_inside.store(true, Ordering::SeqCst);
+            futex(&STOPS, libc::FUTEX_WAIT, 1);
+        }
+        if self.is_released() {
+            // SAFETY: the frame of the outermost handler on this thread: nobody has returned from it.
+            unsafe { self.finish((*self.own.get()).interrupted.as_mut()) }
+        }
+    }
+
+    /// Whether an address is one of the stack that its handlers run on.
+    fn handles_at(&self, address: usize) -> bool {
+        // SAFETY: set before the thread begins.
+        let start = unsafe { (*self.own.get()).stack };
+        start != 0 && (start..start + GUARD + STACK).contains(&address)
+    }
+
+    /// The thread itself: its calls aren't dispatched any more; its stack for handlers, and which signals wait, are what they would be. In a handler that comes about when it returns.
+    ///
+    /// # Safety
+    /// What the outermost handler has interrupted, or, in none, nothing.
+    pub unsafe fn finish(&self, interrupted: Option<&mut libc::ucontext_t>) {
+        let blocked = self.blocked.swap(0, Ordering::Relaxed);
+        // SAFETY: what was there before; the mask is the kernel's, whose first word it has.
+        unsafe {
+            super::dispatch([kernel::OFF, 0, 0, 0]);
+            let before = (*self.own.get()).stack_before;
+            match interrupted {
+                Some(interrupted) => {
+                    interrupted.uc_stack = before;
+                    *(&raw mut interrupted.uc_sigmask).cast::<u64>() |= blocked;
+                }
+                None => {
+                    gate::call(libc::SYS_sigaltstack as u64, [&raw const before as u64, 0, 0, 0, 0, 0]);
+                    block(blocked);
+                }
+            }
+        }
+        self.is_released.store(false, Ordering::SeqCst);
+        self.end(NONE);
+    }
+
+    fn end(&self, state: u8) {
+        self.state.store(state, Ordering::SeqCst);
+        if !self.is_first() {
+            COMPANY.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// It is about to make its last call, in a handler. [`Held`] by the caller.
+    pub fn ends(&self) {
+        self.end(LEAVES);
+    }
+
+    /// Whether a fault that nobody knows may be one of a page that another thread has had brought home meanwhile: then it won't happen again.
+    pub fn may_try_again(&self, address: u64, instruction: i64) -> bool {
+        let now = (address, instruction, OPENED.load(Ordering::Relaxed));
+        // SAFETY: the thread's own, which asks.
+        let before = unsafe { std::mem::replace(&mut (*self.own.get()).tried, now) };
+        HAD_COMPANY.load(Ordering::Relaxed) && before != now
+    }
+}
+
+/// Blocks signals besides those that are.
+///
+/// # Safety
+/// The caller bears that.
+unsafe fn block(signals: u64) {
+    if signals != 0 {
+        let mask = [libc::SIG_BLOCK as u64, &raw const signals as u64, 0, 8, 0, 0];
+        // SAFETY: a local variable.
+        unsafe { gate::call(libc::SYS_rt_sigprocmask as u64, mask) };
+    }
+}
+
+/// Something has come home.
+pub fn note_opened() {
+    OPENED.fetch_add(1, Ordering::Relaxed);
+}
+
+fn own_id() -> i32 {
+    // SAFETY: no preconditions.
+    unsafe { gate::call(libc::SYS_gettid as u64, [0; 6]) as i32 }
+}
+
+fn own_process() -> i32 {
+    // SAFETY: no preconditions.
+    unsafe { gate::call(libc::SYS_getpid as u64, [0; 6]) as i32 }
+}
+
+/// The calling thread. `None`: it is none of those.
+pub fn own() -> Option<&'static Thread> {
+    let id = own_id();
+    let is_own = |thread: &&Thread| {
+        (thread.is(IS_THERE) || thread.is(BEGINS)) && thread.id.load(Ordering::Relaxed) == id
+    };
+    THREADS.iter().find(is_own)
+}
+
+/// Whether the first thread isn't the only one that there is.
+pub fn have_company() -> bool {
+    COMPANY.load(Ordering::SeqCst) != 0
+}
+
+/// Of the signals that have handlers of ours, those that the first thread takes for blocked.
+pub fn blocked_by_first() -> u64 {
+    THREADS[0].blocked.load(Ordering::Relaxed)
+}
+
+/// The calling thread is the process's first, and armed from now on.
+pub fn begin_first(stack: usize, before: libc::stack_t) -> &'static Thread {
+    let first = &THREADS[0];
+    // SAFETY: the calling thread's own.
+    unsafe {
+        let own = &mut *first.own.get();
+        (own.stack, own.stack_before, own.tried) = (stack, before, (0, 0, 0));
+    }
+    first.id.store(own_id(), Ordering::Relaxed);
+    SELECTOR
+        .with(|selector| first.selector.store(std::ptr::from_ref(selector).cast_mut(), Ordering::Relaxed));
+    first.is_released.store(false, Ordering::SeqCst);
+    HAD_COMPANY.store(false, Ordering::Relaxed);
+    first.state.store(IS_THERE, Ordering::SeqCst);
+    first
+}
+
+/// Whether an address lies on a stack that handlers of another thread than the first run on.
+pub fn handle_at(address: usize) -> bool {
+    THREADS[1..].iter().any(|thread| thread.handles_at(address))
+}
+
+// One at a time.
+
+static LOCK: AtomicU32 = AtomicU32::new(FREE);
+static HOLDER: AtomicI32 = AtomicI32::new(0);
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+/// The same, and somebody may sleep.
+const WANTED: u32 = 2;
+
+/// While it lives nobody else changes what the program may do with its memory.
+pub struct Held(());
+
+/// Waits until nobody else does. `None`: the calling thread does already, and has been interrupted.
+pub fn hold() -> Option<Held> {
+    let own = own_id();
+    if HOLDER.load(Ordering::Relaxed) == own {
+        return None;
+    }
+    if LOCK.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        while LOCK.swap(WANTED, Ordering::Acquire) != FREE {
+            futex(&LOCK, libc::FUTEX_WAIT, WANTED);
+        }
+    }
+    HOLDER.store(own, Ordering::Relaxed);
+    Some(Held(()))
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HOLDER.store(0, Ordering::Relaxed);
+        if LOCK.swap(FREE, Ordering::Release) == WANTED {
+            futex(&LOCK, libc::FUTEX_WAKE, 1);
+        }
+    }
+}
+
+fn futex(word: &AtomicU32, operation: i32, value: u32) {
+    let operation = (operation | libc::FUTEX_PRIVATE_FLAG) as u64;
+    // SAFETY: a word of ours; waiting ends when it has changed, or for no reason.
+    unsafe {
+        gate::call(libc::SYS_futex as u64, [word.as_ptr() as u64, operation, u64::from(value), 0, 0, 0])
+    };
+}
+
+// Stopping.
+
+/// Whether threads that leave handlers of ours wait.
+static STOPS: AtomicU32 = AtomicU32::new(0);
+/// What a signal of ours says that it is (`si_code`).
+const OURS: i32 = -0x5047;
+/// Looks so often whether a thread has stopped before it sleeps a little each time.
+const LOOKS: u32 = 2000;
+/// So long, in nanoseconds.
+const PAUSE: i64 = 20_000;
+
+/// Waits until something is so.
+fn wait_until(is_so: impl Fn() -> bool) {
+    let mut looks = 0;
+    while !is_so() {
+        looks += 1;
+        if looks < LOOKS {
+            std::hint::spin_loop();
+            continue;
+        }
+        let pause = libc::timespec { tv_sec: 0, tv_nsec: PAUSE };
+        // SAFETY: a local variable.
+        unsafe { gate::call(libc::SYS_nanosleep as u64, [&raw const pause as u64, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// While it lives, no other thread runs code of the program's.
+pub struct Stopped(bool);
+
+/// Stops all others. What they do in calls that they wait for goes on.
+pub fn stop(_: &Held) -> Stopped {
+    if !have_company() {
+        return Stopped(false);
+    }
+    STOPS.store(1, Ordering::SeqCst);
+    let own = own_id();
+    for thread in THREADS.iter().filter(|thread| thread.is(IS_THERE)) {
+        let id = thread.id.load(Ordering::Relaxed);
+        let is_in = || !thread.is(IS_THERE) || thread.is_inside.load(Ordering::SeqCst);
+        while id != own && !is_in() {
+            thread.sent.fetch_add(1, Ordering::SeqCst);
+            match send(thread, id) {
+                0 => wait_until(|| is_in() || thread.has_got_all()),
+                // It has ended without saying so.
+                failed if failed == -i64::from(libc::ESRCH) => thread.end(NONE),
+                // There are too many signals on their way.
+                _ => {
+                    thread.sent.fetch_sub(1, Ordering::SeqCst);
+                }
+            }
+        }
+    }
+    Stopped(true)
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        if self.0 {
+            STOPS.store(0, Ordering::SeqCst);
+            futex(&STOPS, libc::FUTEX_WAKE, i32::MAX as u32);
+        }
+    }
+}
+
+/// The interception ends: all others see to that for themselves, those that run code of the program's before they run any more of it.
+pub fn release_others(own: &Thread, _: &Stopped) {
+    let others = THREADS.iter().filter(|thread| !std::ptr::eq(*thread, own));
+    for thread in others.filter(|thread| thread.is(IS_THERE) || thread.is(BEGINS)) {
+        thread.is_released.store(true, Ordering::SeqCst);
+        // What it got behind that would end the process.
+        wait_until(|| !thread.is(IS_THERE) || thread.has_got_all());
+    }
+}
+
+fn send(thread: &Thread, id: i32) -> i64 {
+    /// The beginning of `siginfo_t` for a signal that a process sends.
+    #[repr(C)]
+    struct Sent {
+        signal: i32,
+        error: i32,
+        code: i32,
+        padding: i32,
+        process: i32,
+        user: u32,
+        value: u64,
+        rest: [u64; 12],
+    }
+    let process = own_process();
+    let value = std::ptr::from_ref(thread) as u64;
+    let sent =
+        Sent { signal: SIGNAL, error: 0, code: OURS, padding: 0, process, user: 0, value, rest: [0; 12] };
+    let [process, id, signal] = [process, id, SIGNAL].map(|number| number as u64);
+    // SAFETY: a signal for which there is a handler as long as the thread is one of these.
+    unsafe {
+        gate::call(libc::SYS_rt_tgsigqueueinfo as u64, [process, id, signal, &raw const sent as u64, 0, 0])
+    }
+}
+
+/// Whether a signal is ours.
+pub fn is_ours(thread: &Thread, info: &libc::siginfo_t) -> bool {
+    // SAFETY: a process has sent it, with a value, if it says so.
+    info.si_code == OURS && unsafe { info.si_value() }.sival_ptr as u64 == std::ptr::from_ref(thread) as u64
+}
+
+// Beginning.
+
+/// What the kernel is told about a thread that is to be begun.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Wanted {
+    flags: u64,
+    descriptor: u64,
+    id_for_it: u64,
+    id_for_parent: u64,
+    exit_signal: u64,
+    stack: u64,
+    stack_bytes: u64,
+    variables: u64,
+    /// Process numbers that it is to have, and control groups.
+    more: [u64; 3],
+}
+
+/// How the C library begins threads.
+const FLAGS: u64 = (libc::CLONE_VM
+    | libc::CLONE_FS
+    | libc::CLONE_FILES
+    | libc::CLONE_SIGHAND
+    | libc::CLONE_THREAD
+    | libc::CLONE_SYSVSEM
+    | libc::CLONE_SETTLS
+    | libc::CLONE_PARENT_SETTID
+    | libc::CLONE_CHILD_CLEARTID) as u64;
+
+/// What the C library notes of a thread lies behind its stack, no further away, and is no longer.
+const BEHIND: u64 = 64 << 10;
+/// See [`BEHIND`].
+const NOTED: u64 = 4096;
+
+/// What the call gives that begins a thread. `None`: nothing has happened, and it is for the program to make it, because the thread would be of another kind, or there is no room for it.
+/// `needs`: whether some memory must not be the kernel's, nor a stack. [`Held`] by the caller.
+///
+/// # Safety
+/// The program's own call, in a handler on the thread that makes it.
+pub unsafe fn begin(
+    by: &Thread,
+    arguments: &[u64; 6],
+    interrupted: &libc::ucontext_t,
+    needs: impl Fn(u64, u64) -> bool,
+) -> Option<i64> {
+    let [told, bytes, ..] = *arguments;
+    let mut wanted = Wanted::default();
+    if bytes > size_of::<Wanted>() as u64
+        || needs(told, told.checked_add(bytes)?)
+        || !calls::copy(told, &raw mut wanted as u64, bytes)
+    {
+        return None;
+    }
+    let Wanted { flags, id_for_it, id_for_parent, exit_signal, stack, stack_bytes, variables, more, .. } =
+        wanted;
+    let top = stack.checked_add(stack_bytes)?;
+    let end = variables.checked_add(NOTED)?;
+    let is_on_it = |id: u64| stack <= id && id < end;
+    let is_plain = flags == FLAGS
+        && exit_signal == 0
+        && more == [0; 3]
+        && (top..top.checked_add(BEHIND)?).contains(&variables)
+        && is_on_it(id_for_it)
+        && is_on_it(id_for_parent);
+    if !is_plain || needs(stack, end) {
+        return None;
+    }
+    if !arenas::stay_apart_from(COMPANY.load(Ordering::SeqCst) as usize + 1) {
+        return None;
+    }
+    let free = THREADS[1..].iter().find(|thread| thread.is_free())?;
+    free.is_released.store(false, Ordering::SeqCst);
+    free.is_inside.store(false, Ordering::SeqCst);
+    free.sent.store(0, Ordering::SeqCst);
+    free.got.store(0, Ordering::SeqCst);
+    free.blocked.store(by.blocked.load(Ordering::Relaxed), Ordering::Relaxed);
+    free.id.store(0, Ordering::Relaxed);
+    // SAFETY: nobody else has it; the kernel has filled in what was interrupted.
+    unsafe {
+        let own = &mut *free.own.get();
+        (own.tried, own.interrupted) = ((0, 0, 0), std::ptr::null_mut());
+        own.stack_before = std::mem::zeroed();
+        own.stack_before.ss_flags = libc::SS_DISABLE;
+        if own.stack == 0 {
+            own.stack = super::new_stacks(1);
+        }
+        let state = interrupted.uc_mcontext.fpregs.as_ref();
+        (own.mxcsr, own.x87) = state.map(|state| (state.mxcsr, state.cwd))?;
+        if own.stack == 0 {
+            return None;
+        }
+        (*free.beginning.get()).registers =
+            gate::BEGINS_WITH.map(|register| interrupted.uc_mcontext.gregs[register as usize] as u64);
+    }
+    free.state.store(BEGINS, Ordering::SeqCst);
+    COMPANY.fetch_add(1, Ordering::SeqCst);
+    HAD_COMPANY.store(true, Ordering::SeqCst);
+    // SAFETY: the program's own call, for a thread that has what it begins with.
+    let result = unsafe { gate::begin((&raw const wanted).cast(), bytes, free.beginning.get()) };
+    if result < 0 {
+        free.end(NONE);
+    }
+    Some(result)
+}
+
+impl Thread {
+    /// Whether another thread may have its place.
+    fn is_free(&self) -> bool {
+        let is_gone = || {
+            let [process, id] = [own_process(), self.id.load(Ordering::Relaxed)].map(|number| number as u64);
+            // SAFETY: sends nothing; only asks whether there is such a thread.
+            let asked = unsafe { gate::call(libc::SYS_tgkill as u64, [process, id, 0, 0, 0, 0]) };
+            asked == -i64::from(libc::ESRCH)
+        };
+        // Until it is gone, it is in the handler in which it makes its last call.
+        self.is(NONE) || self.is(LEAVES) && is_gone()
+    }
+
+    /// On the new thread: its calls are dispatched from now on, and its handlers have a stack.
+    fn is_intercepted(&self) -> bool {
+        // SAFETY: the thread's own; memory that stays, and a variable that is there as long as the thread is.
+        unsafe {
+            let own = &mut *self.own.get();
+            let stack = super::stack_at(own.stack);
+            let is_done = libc::sigaltstack(&raw const stack, &raw mut own.stack_before) == 0;
+            is_done && super::dispatch_on(self.selector())
+        }
+    }
+}
+
+/// A thread begins: what it was begun with, in place of the program's code.
+extern "C" fn on_begin(beginning: *mut gate::Beginning) {
+    // SAFETY: the first of its fields.
+    let thread = unsafe { &*beginning.cast::<Thread>() };
+    thread.id.store(own_id(), Ordering::Relaxed);
+    super::enter_runtime();
+    SELECTOR
+        .with(|selector| thread.selector.store(std::ptr::from_ref(selector).cast_mut(), Ordering::Relaxed));
+    if let Some(held) = hold() {
+        // SAFETY: no handler is under way on this thread; whoever has released it has put everything else back.
+        unsafe {
+            if thread.is_released() {
+                thread.finish(None);
+            } else if thread.is_intercepted() {
+                thread.state.store(IS_THERE, Ordering::SeqCst);
+            } else {
+                super::end_for_all(thread, &held, None);
+            }
+        }
+    }
+    super::leave_runtime();
+    // SAFETY: the thread's own.
+    let (mxcsr, x87) = unsafe { ((*thread.own.get()).mxcsr, (*thread.own.get()).x87) };
+    floating_point::begin_with(mxcsr, x87);
+}
