@@ -9,7 +9,7 @@ other random choices, so that one build (and the kernels that a device's compile
 A program has four to seven arrays of 90 KiB to 600 KiB: of malloc, of calloc, aligned, mapped, static, on the stack, several in one piece of memory, mapped from a file, shared;
 of whole numbers, of floating-point numbers, of structures with holes. A time loop hands them, whole or in part, to kernels (loops that are parallel as they stand, and some that
 aren't), and does things to the same memory in between (the functions in DEEDS): single elements, the C library's functions for memory and text, files, pipes, sockets, freeing,
-moving and mapping, children, threads, signals, jumps, recursion. What each slot of the time loop does, and where, is drawn once (`steady`) or each time. All is printed as sums in which
+moving and mapping, children, threads (one after the other and at once), signals, jumps, recursion. What each slot of the time loop does, and where, is drawn once (`steady`) or each time. All is printed as sums in which
 each byte counts.
 
 - The same seed and number give the same output everywhere: no addresses, no times, no errors' texts are printed, and of Python only random() is used.
@@ -981,6 +981,106 @@ static void kernels_deep(int a, long t)
   }
 }
 
+/* Something done by another thread, for which this one waits. */
+struct errand { int a; long t; };
+
+static void *on_errand(void *argument)
+{
+  struct errand *errand = argument;
+  do_one(KERNELS + (int)below(OFTEN), errand->a, errand->t);
+  return NULL;
+}
+
+static void errand(int a, long t)
+{
+  struct errand errand = {a, t};
+  pthread_t thread;
+  check(pthread_create(&thread, NULL, on_errand, &errand) == 0, "pthread_create");
+  pthread_join(thread, NULL);
+}
+
+/* Threads that load and store at once, each some elements, which share pages; and hand parts of the array to the system. */
+struct share { int a, first, step, pipe[2]; long n; uint64_t sum; char copy[4000]; };
+
+static void *at_share(void *argument)
+{
+  struct share *share = argument;
+  for (long i = share->first; i < share->n; i += share->step) {
+    share->sum = share->sum * 31 + (uint64_t)(int64_t)get(share->a, i);
+    if (i % 5 == 0)
+      put(share->a, i, i % 50 + share->first);
+  }
+  return NULL;
+}
+
+/* The same, of what nobody stores to. */
+static void *at_part(void *argument)
+{
+  struct share *share = argument;
+  const char *from = bytes_at(share->a, share->first * 4000);
+  check(write(share->pipe[1], from, 4000) == 4000 && read(share->pipe[0], share->copy, 4000) == 4000, "a pipe");
+  share->sum = hash(share->copy, 4000);
+  return NULL;
+}
+
+static void threads_at_once(int a, long t)
+{
+  static struct share shares[3];
+  pthread_t threads[3];
+  int count = (int)between(2, 3), is_stored = (int)below(2) && A[a].kind != SHARED;
+  long n = least(A[a].n, between(5000, 60000));
+  for (int k = 0; k < count; k++) {
+    shares[k] = (struct share){.a = a, .first = k + (int)(is_stored ? 0 : below(15)), .step = count * (is_stored ? 1 : 17), .n = n};
+    check(pipe(shares[k].pipe) == 0, "a pipe");
+    check(pthread_create(&threads[k], NULL, is_stored ? at_share : at_part, &shares[k]) == 0, "pthread_create");
+  }
+  for (int k = 0; k < count; k++) {
+    pthread_join(threads[k], NULL);
+    close(shares[k].pipe[0]);
+    close(shares[k].pipe[1]);
+    printf("share %d %ld: %llx\n", k, t, (unsigned long long)shares[k].sum);
+  }
+}
+
+/* One that waits, in a call or on its feet, while this one does other things. */
+static volatile int has_begun, is_over;
+
+static void *in_waiting(void *argument)
+{
+  struct share *share = argument;
+  char byte;
+  share->sum = (uint64_t)(int64_t)get(share->a, 100);
+  has_begun = 1;
+  if (share->first)
+    while (!is_over)
+      ;
+  check(read(share->pipe[0], &byte, 1) == 1, "a pipe");
+  if (A[share->a].kind != SHARED)
+    put(share->a, 200, byte);
+  return NULL;
+}
+
+static void company(int a, long t)
+{
+  static struct share share;
+  pthread_t thread;
+  share = (struct share){.a = a, .first = (int)below(2)};
+  has_begun = is_over = 0;
+  check(pipe(share.pipe) == 0 && pthread_create(&thread, NULL, in_waiting, &share) == 0, "pthread_create");
+  while (!has_begun)
+    ;
+  for (int k = 0; k < 3; k++)
+    do_one(KERNELS + (int)below(PLAIN), a, t + k);
+  if (below(3) == 0)
+    do_one((int)below(KERNELS), a, t);
+  is_over = 1;
+  check(write(share.pipe[1], "x", 1) == 1, "a pipe");
+  pthread_join(thread, NULL);
+  close(share.pipe[0]);
+  close(share.pipe[1]);
+  printf("company %ld: %llx\n", t, (unsigned long long)share.sum);
+}
+
 static void small_pieces(int a, long t)
 {
   void *all[30];
@@ -997,7 +1097,10 @@ static void small_pieces(int a, long t)
 # Some of these come less often: they bring everything home.
 OFTEN = ["read_one", "write_one", "write_some", "read_some", "ends", "show_part", "set_part", "set_all", "move", "sort", "copy_all", "copy_part", "copy_in_place", "swap",
          "compare_two", "through_pipe", "pipe_between", "vectors", "through_file", "to_stream", "down", "jump", "mask", "atomic", "text", "told", "across_pages", "grow", "shrink", "renew",
-         "renew_two", "unmap", "map_over", "give_back", "remap", "small_pieces", "sort_and_leave", "kernel_in_sort", "kernels_deep", "kernels_deep"]
+         "renew_two", "unmap", "map_over", "give_back", "remap", "small_pieces", "sort_and_leave", "kernel_in_sort", "kernels_deep", "kernels_deep",
+         "errand", "errand", "threads_at_once", "threads_at_once", "threads_at_once", "company", "company"]
+# Of those, so many change no array's place, which a thread that waits would come back to.
+PLAIN = OFTEN.index("grow")
 SELDOM = ["show_all", "message", "from_command", "child", "thread", "signal_once", "protect", "kernel_in_handler", "kernel_in_thread", "kernel_in_child"]
 
 MAIN = r"""
@@ -1111,7 +1214,7 @@ class Program:
     def texts(self):
         """Of main.c and kernels.c."""
         names = sorted(set(self.types))
-        tables = (f"enum {{ COUNT = {len(self.types)}, KERNELS = {len(self.kernels)}, OFTEN = {len(OFTEN)}, DEEDS = {len(OFTEN) + len(SELDOM)}, "
+        tables = (f"enum {{ COUNT = {len(self.types)}, KERNELS = {len(self.kernels)}, OFTEN = {len(OFTEN)}, PLAIN = {PLAIN}, DEEDS = {len(OFTEN) + len(SELDOM)}, "
                   + f"KERNELS_DEEP = {len(self.kernels) + OFTEN.index('kernels_deep')} }};\n"
                   + f"static const int IS_PLAIN[COUNT] = {{{', '.join(str(int(not has_floats(t))) for t in self.types)}}};\n"
                   + f"static const int TYPES[COUNT] = {{{', '.join(str(names.index(t)) for t in self.types)}}};\n"

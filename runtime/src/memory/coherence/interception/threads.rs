@@ -473,9 +473,7 @@ const FLAGS: u64 = (libc::CLONE_VM
     | libc::CLONE_PARENT_SETTID
     | libc::CLONE_CHILD_CLEARTID) as u64;
 
-/// What the C library notes of a thread lies behind its stack, no further away, and is no longer.
-const BEHIND: u64 = 64 << 10;
-/// See [`BEHIND`].
+/// What the C library notes of a thread, which lies behind the stack and the variables of threads, is no longer.
 const NOTED: u64 = 4096;
 
 /// What the call gives that begins a thread. `None`: nothing has happened, and it is for the program to make it, because the thread would be of another kind, or there is no room for it.
@@ -505,7 +503,7 @@ pub unsafe fn begin(
     let is_plain = flags == FLAGS
         && exit_signal == 0
         && more == [0; 3]
-        && (top..top.checked_add(BEHIND)?).contains(&variables)
+        && top <= variables
         && is_on_it(id_for_it)
         && is_on_it(id_for_parent);
     if !is_plain || needs(stack, end) {
