@@ -208,6 +208,36 @@ fn what_one_does_ends_it_for_all() {
     }
 }
 
+/// A signal that stops a thread may come when it has just begun to wait in a call.
+#[test]
+fn nobody_is_told_that_he_was_interrupted() {
+    with_threads(|fake| {
+        for _ in 0..150 {
+            fake.keep_all();
+            let is_over = &AtomicBool::new(false);
+            let waits = [0, 1].map(|_| {
+                begin(move || {
+                    let pause = libc::timespec { tv_sec: 0, tv_nsec: 2000 };
+                    let mut interrupted = 0;
+                    while !is_over.load(Ordering::SeqCst) {
+                        // SAFETY: a local variable.
+                        let failed = unsafe { libc::nanosleep(&raw const pause, std::ptr::null_mut()) };
+                        interrupted += u32::from(failed != 0);
+                    }
+                    interrupted
+                })
+            });
+            for page in 0..PAGES {
+                fake.byte(page * PAGE as usize).store(1, Ordering::Relaxed);
+                fake.byte(page * PAGE as usize).store(expected(page * PAGE as usize), Ordering::Relaxed);
+            }
+            is_over.store(true, Ordering::SeqCst);
+            assert_eq!(waits.map(Begun::join), [0, 0]);
+        }
+    })
+    .succeeds();
+}
+
 /// Rounding and signals are what a thread has from the one that begins it.
 #[test]
 fn they_begin_with_what_they_would() {
