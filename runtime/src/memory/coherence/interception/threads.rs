@@ -380,15 +380,11 @@ pub fn stop(_: &Held) -> Stopped {
         let id = thread.id.load(Ordering::Relaxed);
         let is_in = || !thread.is(IS_THERE) || thread.is_inside.load(Ordering::SeqCst);
         while id != own && !is_in() {
-            thread.sent.fetch_add(1, Ordering::SeqCst);
-            match send(thread, id) {
-                0 => wait_until(|| is_in() || thread.has_got_all()),
+            match tell(thread, id) {
                 // It has ended without saying so.
                 failed if failed == -i64::from(libc::ESRCH) => thread.end(NONE),
-                // There are too many signals on their way.
-                _ => {
-                    thread.sent.fetch_sub(1, Ordering::SeqCst);
-                }
+                // Where there were too many signals on their way it hasn't been told.
+                _ => wait_until(|| is_in() || thread.has_got_all()),
             }
         }
     }
@@ -411,6 +407,26 @@ pub fn release_others(own: &Thread, _: &Stopped) {
         thread.is_released.store(true, Ordering::SeqCst);
         // What it got behind that would end the process.
         wait_until(|| !thread.is(IS_THERE) || thread.has_got_all());
+    }
+}
+
+/// Sends a thread its signal. Errors are negative numbers.
+fn tell(thread: &Thread, id: i32) -> i64 {
+    thread.sent.fetch_add(1, Ordering::SeqCst);
+    let result = send(thread, id);
+    if result < 0 {
+        thread.sent.fetch_sub(1, Ordering::SeqCst);
+    }
+    result
+}
+
+/// Sends all but the calling thread their signals, wherever they are. For tests.
+#[cfg(test)]
+pub fn tell_others() {
+    let own = own_id();
+    for thread in THREADS.iter().filter(|thread| thread.is(IS_THERE)) {
+        let id = thread.id.load(Ordering::Relaxed);
+        assert!(id == own || tell(thread, id) == 0);
     }
 }
 
