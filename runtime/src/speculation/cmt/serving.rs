@@ -50,8 +50,8 @@ pub(super) fn serve(
     inbox: &Receiver<Message>,
     mut work: impl FnMut(Message) -> Option<Report>,
 ) {
-    // The first wait makes what a thread has for waiting.
-    let mut first = inbox.recv_timeout(Duration::from_micros(50)).ok();
+    mailbox::look_ahead();
+    let mut first = None;
     driver.ready.store(true, Ordering::Release);
     let mut work = move |message| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message)));
     let mut are_under_way = false;
