@@ -12,6 +12,7 @@
 pub mod ahead;
 mod attempt;
 mod copies;
+mod inbox;
 mod kernel;
 mod serving;
 
@@ -40,7 +41,7 @@ use crate::own_threads;
 use ahead::Ahead;
 use attempt::{Attempt, Logs, may_buffer};
 use copies::{Taken, allocate, by_logs, copy_in, move_in, undo};
-use crossbeam_channel::{Sender, bounded};
+use inbox::Outbox;
 use kernel::{kernel_for, needs_no_checks};
 use serving::{Message, serve, serve_cuda};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -258,7 +259,7 @@ struct Driver {
     /// library's constructor.
     ready: AtomicBool,
     /// Where jobs go; empty until the thread has been started, `None` if it couldn't be.
-    jobs: OnceLock<Option<Sender<Message>>>,
+    jobs: OnceLock<Option<Outbox<Message>>>,
 }
 
 /// So many jobs may be waiting that nobody waits for. Whoever has one more waits until there is room: letters need some, too.
@@ -380,10 +381,10 @@ impl Cmt {
     }
 
     /// The device's thread, started if need be.
-    fn start(&self, kind: Kind) -> Option<&Sender<Message>> {
+    fn start(&self, kind: Kind) -> Option<&Outbox<Message>> {
         let driver = self.driver(kind);
         let start = || {
-            let (jobs, inbox) = bounded(MESSAGES);
+            let (jobs, inbox) = inbox::channel(MESSAGES);
             let (driver, state) = (driver.clone(), self.cuda_state.clone());
             let (pool, width) = (self.pool.clone(), self.width.clone());
             let started = match kind {

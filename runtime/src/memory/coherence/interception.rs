@@ -50,8 +50,6 @@ use threads::{Held, Stopped, Thread};
 /// time calls it, and where it changes anything no other runs code of the program's.
 /// Nothing that has come home may be taken away again before the runtime is entered: an instruction may need two pages at once, and a system call any number.
 pub trait Keeper: Sync {
-    /// On a thread that is going to be served, in no handler: it may allocate.
-    fn thread_begins(&self) {}
     /// A load or store at `address` has faulted. True: it may be tried again; false: it is none of ours.
     fn fault(&self, address: u64, stores: bool) -> bool;
     /// The kernel is about to read (`stores` false) or write `lo..hi`, which may have any bounds, of the program's memory.
@@ -248,7 +246,6 @@ pub fn arm(keeper: &'static dyn Keeper) -> Result<(), Refusal> {
         return Ok(());
     }
     alone::check()?;
-    keeper.thread_begins();
     let start = stacks();
     if start == 0 {
         return Err(Refusal::Unknown);

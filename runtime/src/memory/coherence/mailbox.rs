@@ -10,7 +10,6 @@ use crate::memory::tracking::Range;
 use crate::speculation::cmt::Kind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
 
 /// What a driving thread is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,13 +85,6 @@ pub fn serve_by(kind: Kind, bell: Bell) {
     let _ = BELLS[kind as usize].set(bell);
     // Handlers find it settled.
     may_stay_awake();
-}
-
-/// Makes what the calling thread has for waking others, which comes from the program's allocator: behind that it may ask where the allocator is what was interrupted.
-pub fn look_ahead() {
-    // Who waits for nobody, and not at all, has it made without waiting.
-    let (_nobody, inbox) = crossbeam_channel::bounded::<()>(0);
-    let _ = inbox.recv_timeout(Duration::ZERO);
 }
 
 /// Has bytes copied from a device into the program's memory, which may be stored to. False: that can't be done.

@@ -220,9 +220,6 @@ pub fn lost(why: &str) -> ! {
 struct OfProgram;
 
 impl interception::Keeper for OfProgram {
-    fn thread_begins(&self) {
-        mailbox::look_ahead();
-    }
     fn fault(&self, address: u64, stores: bool) -> bool {
         with(|places| places.fault(&OfSystem, address, stores)).unwrap_or(false)
     }

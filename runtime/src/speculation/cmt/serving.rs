@@ -1,6 +1,7 @@
 //! What a driving thread does with what it is told, one message after the other: jobs, those that nobody waits for, and letters. What becomes of a job on its device is the module's above.
 
 use super::ahead::Ahead;
+use super::inbox::Inbox;
 use super::{CudaState, Driver, Job, Kind, Report, run};
 use crate::device::cuda::Outline;
 use crate::device::pool::{Pool, may_stay_awake};
@@ -11,7 +12,6 @@ use crate::memory::coherence::alone;
 use crate::memory::coherence::mailbox::{self, Letter};
 use crate::memory::own;
 use crate::memory::residency::Residency;
-use crossbeam_channel::Receiver;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub(super) enum Message {
 const AWAKE: Duration = Duration::from_micros(300);
 
 /// The next message, if it comes while it is waited for without sleeping.
-fn next_soon(inbox: &Receiver<Message>) -> Option<Message> {
+fn next_soon(inbox: &Inbox<Message>) -> Option<Message> {
     let started = Instant::now();
     while started.elapsed() < AWAKE {
         if let Ok(message) = inbox.try_recv() {
@@ -47,10 +47,9 @@ fn next_soon(inbox: &Receiver<Message>) -> Option<Message> {
 pub(super) fn serve(
     kind: Kind,
     driver: &Driver,
-    inbox: &Receiver<Message>,
+    inbox: &Inbox<Message>,
     mut work: impl FnMut(Message) -> Option<Report>,
 ) {
-    mailbox::look_ahead();
     let mut first = None;
     driver.ready.store(true, Ordering::Release);
     let mut work = move |message| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message)));
@@ -113,7 +112,7 @@ fn settle(kind: Kind, end: std::thread::Result<Option<Report>>) {
 /// The CUDA driver's thread: everything that knows the driver happens on it.
 pub(super) fn serve_cuda(
     driver: &Driver,
-    inbox: &Receiver<Message>,
+    inbox: &Inbox<Message>,
     state: &AtomicU8,
     ahead: &Ahead,
     pool: &Pool,
@@ -195,12 +194,12 @@ pub(super) fn serve_cuda(
 #[cfg(test)]
 mod tests {
     use super::super::MESSAGES;
+    use super::super::inbox::channel;
     use super::super::tests::job;
     use super::*;
     use crate::device::DevicePtr;
     use crate::memory::placement::Placement;
     use crate::speculation::protocol;
-    use crossbeam_channel::bounded;
 
     /// Loops that nobody waits for settle before anything else is done, and where none follows; behind one that has failed none is run, nor anything fetched.
     #[test]
@@ -218,7 +217,7 @@ mod tests {
         // What is served, and how what settles ends: well, badly, or not at all.
         for (fails, panics) in [(false, false), (true, false), (false, true)] {
             mailbox::forgive(KIND);
-            let (sender, inbox) = bounded(MESSAGES);
+            let (sender, inbox) = channel(MESSAGES);
             for message in [
                 following(),
                 following(),

@@ -596,10 +596,6 @@ extern "C" fn on_begin(beginning: *mut gate::Beginning) {
     super::enter_runtime();
     SELECTOR
         .with(|selector| thread.selector.store(std::ptr::from_ref(selector).cast_mut(), Ordering::Relaxed));
-    let keeper = hold().and_then(|held| super::keeper(&held));
-    if let Some(keeper) = keeper {
-        keeper.thread_begins();
-    }
     if let Some(held) = hold() {
         // SAFETY: no handler is under way on this thread; whoever has released it has put everything else back.
         unsafe {
