@@ -8,7 +8,7 @@
 //! a system call that nothing is known about here (`clone`, `sigaction`, `sigaltstack`, `fork`, `execve`, `kill`), and so ends the interception first; threads that are
 //! begun meanwhile are intercepted as well ([`threads`]). The [`SIGNALS`] that have handlers of ours are never blocked: that they are, where the program has blocked them, is only what it is told.
 //!
-//! **The selector** is a byte of the thread's own that the kernel reads at each system call. It stands at [`BLOCKS`] while code of the program runs, and at [`PASSES`] while the
+//! **The selector** is a byte for the thread alone that the kernel reads at each system call. It stands at [`BLOCKS`] while code of the program runs, and at [`PASSES`] while the
 //! runtime's does: [`enter_runtime`] and [`leave_runtime`] set it, whether anything is armed or not, and it doesn't remember where it stood. So wherever the
 //! runtime runs code of the program's, which may leave it by `longjmp`, it has to be left meanwhile ([`Inside::outside`]).
 //!
@@ -39,7 +39,7 @@ use super::alone::{self, Refusal};
 use crate::errno;
 use calls::Course;
 use gate::Action;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence};
@@ -76,19 +76,27 @@ const PASSES: u8 = 0;
 const BLOCKS: u8 = 1;
 
 thread_local! {
-    static SELECTOR: AtomicU8 = const { AtomicU8::new(BLOCKS) };
+    /// That of the calling thread; null: its calls have never been dispatched.
+    static SELECTOR: Cell<*const AtomicU8> = const { Cell::new(std::ptr::null()) };
+}
+
+fn select(value: u8) {
+    // SAFETY: a place that stays; as soon as another thread has it this one is gone.
+    if let Some(selector) = unsafe { SELECTOR.get().as_ref() } {
+        selector.store(value, Ordering::Relaxed);
+    }
 }
 
 /// Code of the runtime runs on the calling thread from now on: its system calls pass.
 pub fn enter_runtime() {
-    SELECTOR.with(|selector| selector.store(PASSES, Ordering::Relaxed));
+    select(PASSES);
     compiler_fence(Ordering::SeqCst);
 }
 
 /// Code of the program runs on it.
 pub fn leave_runtime() {
     compiler_fence(Ordering::SeqCst);
-    SELECTOR.with(|selector| selector.store(BLOCKS, Ordering::Relaxed));
+    select(BLOCKS);
 }
 
 /// While it lives, code of the runtime runs on the calling thread.
@@ -112,6 +120,7 @@ const ABOVE: u64 = 16 << 10;
 pub fn stands_on((lo, hi): (u64, u64)) -> bool {
     let at = STANDS_AT.with(|at| at.load(Ordering::Relaxed));
     at != 0 && !is_aside() && lo < at.saturating_add(ABOVE) && at.saturating_sub(BELOW) < hi
+        || threads::wait_on((lo, hi), (BELOW, ABOVE))
 }
 
 /// Whether the caller's frames are on a stack of ours.
@@ -270,7 +279,10 @@ pub fn arm(keeper: &'static dyn Keeper) -> Result<(), Refusal> {
             && Action::ours(on_stop).set(threads::SIGNAL)
             && dispatch_on(first.selector());
         if !is_done {
-            undo(first, None);
+            if let Some(held) = threads::hold() {
+                undo(first, &threads::stop(&held));
+            }
+            first.leave_here();
             return Err(Refusal::Unsupported);
         }
     }
@@ -284,14 +296,26 @@ pub fn is_in_the_way() -> bool {
 
 /// Brings everything home by `work`, while no other thread runs code of the program's, on a stack of ours; then handlers and dispatch are as they were.
 pub fn end_by(work: &mut dyn FnMut()) {
+    let own = if is_armed() { threads::own() } else { None };
     // A handler of ours has interrupted whoever holds it, and is in nothing that comes here.
-    let Some(held) = threads::hold() else { return };
-    let stopped = threads::stop(&held);
-    aside(work);
-    if let (true, Some(own)) = (is_armed(), threads::own()) {
-        threads::release_others(own, &stopped);
-        // SAFETY: no handler is under way on this thread, and no other runs code of the program's.
-        unsafe { undo(own, None) };
+    let Some(held) = threads::hold_here(own) else { return };
+    if !is_armed() {
+        // Somebody else has ended it meanwhile, or nobody need.
+        work();
+        drop(held);
+    } else {
+        let stopped = threads::stop(&held);
+        aside(work);
+        if let Some(own) = own {
+            // SAFETY: no other thread runs code of the program's.
+            unsafe { undo(own, &stopped) };
+        }
+        drop(stopped);
+        drop(held);
+    }
+    if let Some(own) = own.filter(|own| own.is_released()) {
+        // SAFETY: no handler is under way on this thread.
+        unsafe { own.leave_here() };
     }
 }
 
@@ -316,15 +340,16 @@ unsafe fn dispatch_on(selector: &AtomicU8) -> bool {
 ///
 /// # Safety
 /// On the thread `own`, which holds [`threads::hold`] or is alone; nobody looks at what is armed afterwards.
-unsafe fn undo(own: &Thread, interrupted: Option<&mut libc::ucontext_t>) {
+unsafe fn undo(own: &Thread, stopped: &Stopped) {
     // SAFETY: promised by the caller; what was there before bore what it may interrupt.
     unsafe {
         let Some(armed) = (*SLOT.0.get()).take() else { return };
+        threads::release(own, stopped);
         armed.faults.set(libc::SIGSEGV);
         armed.calls.set(libc::SIGSYS);
         armed.stops.set(threads::SIGNAL);
-        own.finish(interrupted);
     }
+    own.has_ended();
     ARMED.store(false, Ordering::SeqCst);
 }
 
@@ -332,14 +357,13 @@ unsafe fn undo(own: &Thread, interrupted: Option<&mut libc::ucontext_t>) {
 ///
 /// # Safety
 /// On the thread `own`, in a handler that has interrupted it, or in none.
-unsafe fn end_for_all(own: &Thread, held: &Held, interrupted: Option<&mut libc::ucontext_t>) {
+unsafe fn end_for_all(own: &Thread, held: &Held) {
     let stopped = threads::stop(held);
     if let Some(keeper) = keeper(held) {
         keeper.bring_home();
     }
-    threads::release_others(own, &stopped);
     // SAFETY: promised by the caller.
-    unsafe { undo(own, interrupted) };
+    unsafe { undo(own, &stopped) };
 }
 
 /// So much stack do handlers have: keepers may want some of it.
@@ -481,10 +505,10 @@ unsafe fn sent(
     context: &mut libc::ucontext_t,
 ) {
     let held = threads::hold();
-    let stopped = held.as_ref().map(threads::stop);
-    let keeper = held.as_ref().and_then(keeper).filter(|_| is_programs);
+    let keeper = held.as_ref().and_then(keeper);
+    let stopped = held.as_ref().filter(|_| keeper.is_some()).map(threads::stop);
     // SAFETY: promised by the caller.
-    unsafe { not_ours(thread, keeper, stopped.as_ref(), signal, info, context) };
+    unsafe { not_ours(thread, keeper.filter(|_| is_programs), stopped.as_ref(), signal, info, context) };
 }
 
 /// A keeper for whom all other threads are stopped where it changes anything.
@@ -591,10 +615,22 @@ unsafe fn make(
 ) {
     let result = loop {
         let got = thread.got();
+        thread.waits().store(1, Ordering::SeqCst);
+        let is_over = || thread.is_released();
+        // Behind that the signal finds it waiting.
         // SAFETY: the program's own call, with its own arguments.
-        let result = unsafe { gate::call(number, *arguments) };
-        if result != -i64::from(libc::EINTR) || got == thread.got() {
-            break result;
+        let result =
+            if is_over() { None } else { Some(unsafe { gate::wait(number, *arguments, thread.waits()) }) };
+        thread.waits().store(0, Ordering::SeqCst);
+        match result {
+            Some(result) if result != -i64::from(libc::EINTR) => break result,
+            // Interrupted by ours, or by nobody if the interception hadn't ended.
+            _ if is_over() => {
+                interrupted.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
+                return;
+            }
+            Some(result) if got == thread.got() => break result,
+            _ => {}
         }
     };
     // Its memory is in more pieces than it would be otherwise, of which the system bears so many.
@@ -610,7 +646,7 @@ unsafe fn make(
         unsafe {
             match has_no_room {
                 true => step_aside(thread, &held, interrupted),
-                false if keeper(&held).is_some() => end_for_all(thread, &held, Some(interrupted)),
+                false if keeper(&held).is_some() => end_for_all(thread, &held),
                 false => {}
             }
         }
@@ -625,7 +661,7 @@ unsafe fn step_aside(thread: &Thread, held: &Held, interrupted: &mut libc::ucont
     interrupted.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
     if keeper(held).is_some() {
         // SAFETY: promised by the caller.
-        unsafe { end_for_all(thread, held, Some(interrupted)) };
+        unsafe { end_for_all(thread, held) };
     }
 }
 
@@ -645,12 +681,16 @@ unsafe fn not_ours(
     if let Some(keeper) = keeper {
         keeper.bring_home();
     }
-    if let Some(stopped) = stopped {
-        threads::release_others(thread, stopped);
-    }
     // SAFETY: promised by the caller.
     unsafe {
-        undo(thread, Some(interrupted));
+        if let Some(stopped) = stopped {
+            undo(thread, stopped);
+        } else if is_armed() {
+            // A fault of ours, where this thread is at it already.
+            Action::DEFAULT.set(signal);
+        }
+        // What the thread takes for blocked waits; the program's own mask says so when the outermost handler returns.
+        *(&raw mut interrupted.uc_sigmask).cast::<u64>() |= thread.blocked().load(Ordering::Relaxed);
         match info.si_code {
             // Made again, it is refused again.
             kernel::FILTERED if signal == libc::SIGSYS => {

@@ -131,7 +131,6 @@ fn uses(number: i64) -> Option<&'static [Use]> {
         libc::SYS_nanosleep => &[Reads(0, TIME), Writes(1, TIME)],
         libc::SYS_clock_nanosleep => &[Reads(2, TIME), Writes(3, TIME)],
         libc::SYS_sched_yield | libc::SYS_alarm => &[],
-        libc::SYS_sched_setaffinity => &[Reads(2, Count(1))],
         // Connections.
         libc::SYS_socket | libc::SYS_listen | libc::SYS_shutdown => &[],
         libc::SYS_connect | libc::SYS_bind => &[Reads(1, Count(2))],

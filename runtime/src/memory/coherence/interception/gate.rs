@@ -2,14 +2,15 @@
 //! handler lies beside it, because it is a system call as well, made after the selector has been set for the program.
 
 use std::arch::global_asm;
+use std::sync::atomic::AtomicU8;
 
 // Programs that walk the stack know the way back from a handler by its bytes, so it is written as the C library writes it. The kernel compares the address behind an
 // instruction: something has to follow the last one.
 global_asm!(
     ".pushsection .text.paragon_gate, \"ax\", @progbits",
     ".balign 16",
-    ".globl paragon_gate_call, paragon_gate_back, paragon_gate_end",
-    ".hidden paragon_gate_call, paragon_gate_back, paragon_gate_end",
+    ".globl paragon_gate_call, paragon_gate_wait, paragon_gate_behind_wait, paragon_gate_back_to, paragon_gate_back, paragon_gate_end",
+    ".hidden paragon_gate_call, paragon_gate_wait, paragon_gate_behind_wait, paragon_gate_back_to, paragon_gate_back, paragon_gate_end",
     ".type paragon_gate_call, @function",
     "paragon_gate_call:",
     "mov rax, rdi",
@@ -22,6 +23,29 @@ global_asm!(
     "mov r9, [rcx + 40]",
     "syscall",
     "ret",
+    ".type paragon_gate_wait, @function",
+    "paragon_gate_wait:",
+    "push rbx",
+    "mov rbx, rdx",
+    "mov rax, rdi",
+    "mov rcx, rsi",
+    "mov rdi, [rcx]",
+    "mov rsi, [rcx + 8]",
+    "mov rdx, [rcx + 16]",
+    "mov r10, [rcx + 24]",
+    "mov r8, [rcx + 32]",
+    "mov r9, [rcx + 40]",
+    "syscall",
+    "paragon_gate_behind_wait:",
+    "mov byte ptr [rbx], 0",
+    "pop rbx",
+    "ret",
+    ".type paragon_gate_back_to, @function",
+    "paragon_gate_back_to:",
+    "mov rsp, rdi",
+    "mov rax, 15",
+    "syscall",
+    "ud2",
     ".balign 16",
     "nop",
     ".type paragon_gate_back, @function",
@@ -130,6 +154,9 @@ pub const BEGINS_WITH: [i32; 13] = [
 unsafe extern "C" {
     fn paragon_gate_begin(wanted: *const u8, bytes: u64, with: *mut Beginning) -> i64;
     fn paragon_gate_call(number: u64, arguments: *const [u64; 6]) -> i64;
+    fn paragon_gate_wait(number: u64, arguments: *const [u64; 6], waits: *const AtomicU8) -> i64;
+    fn paragon_gate_behind_wait();
+    fn paragon_gate_back_to(interrupted: *const libc::ucontext_t) -> !;
     fn paragon_gate_back();
     fn paragon_gate_end();
     fn paragon_gate_on(top: u64, work: extern "C" fn(u64), argument: u64);
@@ -142,6 +169,29 @@ unsafe extern "C" {
 pub unsafe fn call(number: u64, arguments: [u64; 6]) -> i64 {
     // SAFETY: promised by the caller; the arguments are read before the call is made.
     unsafe { paragon_gate_call(number, &raw const arguments) }
+}
+
+/// The same; `waits`, which is set, is cleared by the first instruction behind it ([`behind_wait`]). So a handler that interrupts it knows whether the call has been made.
+///
+/// # Safety
+/// As for the call.
+pub unsafe fn wait(number: u64, arguments: [u64; 6], waits: &AtomicU8) -> i64 {
+    // SAFETY: promised by the caller; the arguments are read before the call is made.
+    unsafe { paragon_gate_wait(number, &raw const arguments, waits) }
+}
+
+/// Where [`wait`] is when the call has been made and nothing else.
+pub fn behind_wait() -> u64 {
+    paragon_gate_behind_wait as *const () as u64
+}
+
+/// Goes back to what a handler of a signal has interrupted, from wherever that has come to.
+///
+/// # Safety
+/// The kernel's own, of a handler on the calling thread that hasn't returned; nothing in between is to be undone.
+pub unsafe fn back_to(interrupted: &libc::ucontext_t) -> ! {
+    // SAFETY: promised by the caller.
+    unsafe { paragon_gate_back_to(interrupted) }
 }
 
 /// Begins a thread (`clone3`) that first calls what it is given, and then goes on at the registers that it is given, as if it had made the call there. Errors are negative numbers.

@@ -7,23 +7,29 @@
 //!
 //! **Stopping.** What comes home is not to be seen half. So whoever changes what the program may do with its memory, or ends the interception, has all others stopped meanwhile: those that run
 //! code of the program's get a signal and wait in its handler, those that are in a handler of ours, most of them in a system call that is made there, wait where it
-//! ends ([`stop`]). Then nobody is between a fault, or a call that is dispatched, and the handler for it, either, so that handlers can be put back as they were. One thread at
-//! a time does any of that ([`hold`]); it needs nothing that a thread which has been stopped anywhere may have: no lock, no memory of the program's allocator.
+//! ends ([`stop`]). Code of the runtime's isn't stopped but waited for: it may have locks that whoever stops it needs. Then nobody is between a fault, or a call that is dispatched, and the handler
+//! for it, either, so that handlers can be put back as they were. One thread at a time does any of that ([`hold`]); it needs nothing that a thread which has been stopped anywhere may
+//! have: no lock, no memory of the program's allocator.
 //!
-//! The signal ([`SIGNAL`]) is one of those that the system delivers as often as they are sent: of others, one that waits makes it forget a call that is dispatched. It has to have arrived before its handler
-//! goes. A system call that is interrupted by it is made again; one that only waits some time waits longer then, by what had passed.
+//! The signal ([`SIGNAL`]) isn't `SIGSYS`: one that waits would make the system forget a call that is dispatched. A system call that is interrupted by it is made again; one that only waits some time
+//! waits longer then, by what had passed.
+//!
+//! **The end.** Whoever ends the interception releases the others ([`release`]). Nobody stays in a handler of ours then, where a handler of the program's, or its cancellation, would find
+//! frames that aren't its own: a thread that waits in a call goes back to where the program makes it, and makes it by itself. None of them runs any code of the program's before all have come so far
+//! ([`wait_for_others`], [`let_go`]).
 
 use super::super::arenas;
-use super::{GUARD, SELECTOR, STACK, calls, gate, kernel};
+use super::{BLOCKS, GUARD, PASSES, SELECTOR, STACK, calls, gate, kernel};
+use crate::errno;
 use crate::floating_point;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// So many threads at most, the first one with them.
 const MOST: usize = 32;
 
-/// What stops a thread. Programs that handle it, ignore it or block it have nothing kept away.
-pub const SIGNAL: i32 = 64;
+/// What stops a thread. Nothing comes of it by default, wherever it comes from. Programs that handle it or block it have nothing kept away.
+pub const SIGNAL: i32 = libc::SIGURG;
 
 /// There is no such thread.
 const NONE: u8 = 0;
@@ -41,14 +47,21 @@ pub struct Thread {
     beginning: UnsafeCell<gate::Beginning>,
     state: AtomicU8,
     id: AtomicI32,
-    selector: AtomicPtr<AtomicU8>,
-    /// Whether it is in a handler of ours.
+    /// What the kernel looks at when it makes a system call: nothing of its own, which might be gone before its last one.
+    selector: AtomicU8,
+    /// Whether it is in a handler of ours, or waits for its turn.
     is_inside: AtomicBool,
     /// Whether the interception has ended, which it has to see to for itself.
     is_released: AtomicBool,
-    /// How often it was sent the signal that stops it, and how often it has got it.
-    sent: AtomicU64,
+    /// Whether it is the one that has ended it, and has to wait for the others.
+    has_ended: AtomicBool,
+    /// Whether it was sent the signal that stops it and hasn't got it yet; and how often it has got it.
+    is_told: AtomicBool,
     got: AtomicU64,
+    /// Whether it is about to make a call that it may wait in, or waits ([`gate::wait`]).
+    waits: AtomicU8,
+    /// Where its stack is while it waits for its turn in code of the runtime; 0: it doesn't.
+    stands_at: AtomicU64,
     /// Of the signals that have handlers of ours, those that it takes for blocked: they never are.
     blocked: AtomicU64,
     own: UnsafeCell<Own>,
@@ -58,8 +71,9 @@ pub struct Thread {
 struct Own {
     /// The stack for handlers that it had before.
     stack_before: libc::stack_t,
-    /// What the outermost handler on it has interrupted.
+    /// What the outermost handler on it has interrupted, and the `errno` there.
     interrupted: *mut libc::ucontext_t,
+    errno: i32,
     /// Where it has tried in vain to load or store, by which instruction, and what had come home by then.
     tried: (u64, i64, u64),
     /// The stack that its handlers run on, with a page in front that nobody may touch; 0: there is none yet.
@@ -88,11 +102,14 @@ impl Thread {
             beginning: UnsafeCell::new(gate::Beginning { call: on_begin, registers: [0; _] }),
             state: AtomicU8::new(NONE),
             id: AtomicI32::new(0),
-            selector: AtomicPtr::new(std::ptr::null_mut()),
+            selector: AtomicU8::new(BLOCKS),
             is_inside: AtomicBool::new(false),
             is_released: AtomicBool::new(false),
-            sent: AtomicU64::new(0),
+            has_ended: AtomicBool::new(false),
+            is_told: AtomicBool::new(false),
             got: AtomicU64::new(0),
+            waits: AtomicU8::new(0),
+            stands_at: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
             own: UnsafeCell::new(own),
         }
@@ -100,8 +117,7 @@ impl Thread {
 
     /// What the kernel looks at when it makes a system call.
     pub fn selector(&self) -> &AtomicU8 {
-        // SAFETY: a variable of the thread's, which is there as long as it is; only the thread itself asks.
-        unsafe { &*self.selector.load(Ordering::Relaxed) }
+        &self.selector
     }
 
     /// Of the signals that have handlers of ours, those that the thread takes for blocked.
@@ -119,15 +135,43 @@ impl Thread {
         self.got.load(Ordering::SeqCst)
     }
 
-    /// In the handler of [`SIGNAL`], which may have interrupted the thread anywhere. A handler of ours sees for itself to it that it stops; where one is just about to begin or to end, the signal
-    /// comes again.
-    pub fn is_told_to_stop(&self, interrupted: *mut libc::ucontext_t) {
+    /// Set while it is about to wait in a call, or does: for [`gate::wait`].
+    pub fn waits(&self) -> &AtomicU8 {
+        &self.waits
+    }
+
+    /// In the handler of [`SIGNAL`], which may have interrupted the thread anywhere. A handler of ours sees for itself to it that it stops, and so does code of the runtime: the signal comes again until
+    /// it has been left.
+    pub fn is_told_to_stop(&self, interrupted: &mut libc::ucontext_t) {
         self.got.fetch_add(1, Ordering::SeqCst);
-        // SAFETY: the kernel's, on the handler's stack.
-        let at = unsafe { (*interrupted).uc_mcontext.gregs[libc::REG_RSP as usize] };
-        if !self.handles_at(at as usize) {
-            let is_outermost = self.enter(interrupted);
-            self.leave(is_outermost);
+        self.is_told.store(false, Ordering::SeqCst);
+        let registers = &interrupted.uc_mcontext.gregs;
+        if !self.handles_at(registers[libc::REG_RSP as usize] as usize) {
+            if self.selector.load(Ordering::Relaxed) == BLOCKS {
+                let is_outermost = self.enter(interrupted);
+                self.leave(is_outermost);
+            }
+            return;
+        }
+        let (at, result) = (registers[libc::REG_RIP as usize], registers[libc::REG_RAX as usize]);
+        // Where the call has been made its result is the program's, unless it is that of being interrupted.
+        let is_made = at as u64 == gate::behind_wait() && result != -i64::from(libc::EINTR);
+        if self.is_released() && self.waits.load(Ordering::SeqCst) != 0 && !is_made {
+            // SAFETY: the outermost handler's frame, on this stack; nobody has returned from it, and what lies between has nothing to undo but what is undone here.
+            unsafe {
+                block(u64::MAX);
+                self.waits.store(0, Ordering::SeqCst);
+                wait_while(&STOPS);
+                let outermost = &mut *(*self.own.get()).interrupted;
+                outermost.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
+                errno::set((*self.own.get()).errno);
+                self.finish(Some(outermost));
+                self.selector.store(BLOCKS, Ordering::Relaxed);
+                self.is_inside.store(false, Ordering::SeqCst);
+                self.is_gone();
+                wait_while(&RELEASES);
+                gate::back_to(outermost);
+            }
         }
     }
 
@@ -136,24 +180,20 @@ impl Thread {
         self.is_released.load(Ordering::SeqCst)
     }
 
-    fn has_got_all(&self) -> bool {
-        self.got() == self.sent.load(Ordering::SeqCst)
-    }
-
     fn is(&self, state: u8) -> bool {
         self.state.load(Ordering::SeqCst) == state
     }
 
     /// In a handler on the thread, first of all. True: it is the outermost one. See [`Thread::leave`].
     pub fn enter(&self, interrupted: *mut libc::ucontext_t) -> bool {
-        // SAFETY: the kernel's, on the handler's stack; the thread's own.
-        unsafe {
-            let at = (*interrupted).uc_mcontext.gregs[libc::REG_RSP as usize] as usize;
-            if !self.handles_at(at) {
-                (*self.own.get()).interrupted = interrupted;
+        let is_outermost = !self.is_inside.swap(true, Ordering::SeqCst);
+        if is_outermost {
+            // SAFETY: the thread's own.
+            unsafe {
+                ((*self.own.get()).interrupted, (*self.own.get()).errno) = (interrupted, errno::get());
             }
         }
-        !self.is_inside.swap(true, Ordering::SeqCst)
+        is_outermost
     }
 
     /// Last of all: waits while threads are stopped, and leaves the interception for good where it has ended.
@@ -161,17 +201,25 @@ impl Thread {
         if !is_outermost {
             return;
         }
+        let has_ended = self.has_ended.swap(false, Ordering::SeqCst);
+        if has_ended {
+            wait_for_others(self);
+        }
         loop {
             self.is_inside.store(false, Ordering::SeqCst);
             if STOPS.load(Ordering::SeqCst) == 0 {
                 break;
             }
             self.is_inside.store(true, Ordering::SeqCst);
-            futex(&STOPS, libc::FUTEX_WAIT, 1);
+            // SAFETY: the mask before comes back when the handler returns.
+            unsafe { block(u64::MAX) };
+            wait_while(&STOPS);
         }
         if self.is_released() {
-            // SAFETY: the frame of the outermost handler on this thread: nobody has returned from it.
+            // SAFETY: the frame of the outermost handler on this thread, which is about to return.
             unsafe { self.finish((*self.own.get()).interrupted.as_mut()) }
+            self.is_gone();
+            if has_ended { let_go() } else { wait_while(&RELEASES) }
         }
     }
 
@@ -182,11 +230,12 @@ impl Thread {
         start != 0 && (start..start + GUARD + STACK).contains(&address)
     }
 
-    /// The thread itself: its calls aren't dispatched any more; its stack for handlers, and which signals wait, are what they would be. In a handler that comes about when it returns.
+    /// The thread itself: its calls aren't dispatched any more; its stack for handlers, and which signals wait, are what they would be. In a handler that comes about when it returns, and until
+    /// then no signal arrives.
     ///
     /// # Safety
     /// What the outermost handler has interrupted, or, in none, nothing.
-    pub unsafe fn finish(&self, interrupted: Option<&mut libc::ucontext_t>) {
+    unsafe fn finish(&self, interrupted: Option<&mut libc::ucontext_t>) {
         let blocked = self.blocked.swap(0, Ordering::Relaxed);
         // SAFETY: what was there before; the mask is the kernel's, whose first word it has.
         unsafe {
@@ -194,6 +243,7 @@ impl Thread {
             let before = (*self.own.get()).stack_before;
             match interrupted {
                 Some(interrupted) => {
+                    block(u64::MAX);
                     interrupted.uc_stack = before;
                     *(&raw mut interrupted.uc_sigmask).cast::<u64>() |= blocked;
                 }
@@ -203,8 +253,32 @@ impl Thread {
                 }
             }
         }
-        self.is_released.store(false, Ordering::SeqCst);
+    }
+
+    /// Nothing is left for whoever waits for it.
+    fn is_gone(&self) {
         self.end(NONE);
+        self.is_released.store(false, Ordering::SeqCst);
+    }
+
+    /// Leaves the interception, which has ended, in no handler.
+    ///
+    /// # Safety
+    /// On the thread, in no handler.
+    pub unsafe fn leave_here(&self) {
+        let has_ended = self.has_ended.swap(false, Ordering::SeqCst);
+        if has_ended {
+            wait_for_others(self);
+        }
+        // SAFETY: promised by the caller.
+        unsafe { self.finish(None) };
+        self.is_gone();
+        if has_ended { let_go() } else { wait_while(&RELEASES) }
+    }
+
+    /// It is the one that ends the interception, and sees to itself last.
+    pub fn has_ended(&self) {
+        self.has_ended.store(true, Ordering::SeqCst);
     }
 
     fn end(&self, state: u8) {
@@ -274,7 +348,7 @@ pub fn blocked_by_first() -> u64 {
     THREADS[0].blocked.load(Ordering::Relaxed)
 }
 
-/// The calling thread is the process's first, and armed from now on.
+/// The calling thread is the process's first, inside of the runtime, and armed from now on.
 pub fn begin_first(stack: usize, before: libc::stack_t) -> &'static Thread {
     let first = &THREADS[0];
     // SAFETY: the calling thread's own.
@@ -282,13 +356,17 @@ pub fn begin_first(stack: usize, before: libc::stack_t) -> &'static Thread {
         let own = &mut *first.own.get();
         (own.stack, own.stack_before, own.tried) = (stack, before, (0, 0, 0));
     }
-    first.id.store(own_id(), Ordering::Relaxed);
-    SELECTOR
-        .with(|selector| first.selector.store(std::ptr::from_ref(selector).cast_mut(), Ordering::Relaxed));
-    first.is_released.store(false, Ordering::SeqCst);
+    first.begins(own_id());
     HAD_COMPANY.store(false, Ordering::Relaxed);
     first.state.store(IS_THERE, Ordering::SeqCst);
     first
+}
+
+/// Code of the runtime's runs on the thread that waits for its turn and has, or may have, frames in some memory.
+pub fn wait_on((lo, hi): (u64, u64), reach: (u64, u64)) -> bool {
+    let stands = |thread: &Thread| thread.stands_at.load(Ordering::SeqCst);
+    let is_hit = |at: u64| at != 0 && lo < at.saturating_add(reach.1) && at.saturating_sub(reach.0) < hi;
+    THREADS.iter().any(|thread| is_hit(stands(thread)))
 }
 
 /// Whether an address lies on a stack that handlers of another thread than the first run on.
@@ -298,35 +376,54 @@ pub fn handle_at(address: usize) -> bool {
 
 // One at a time.
 
-static LOCK: AtomicU32 = AtomicU32::new(FREE);
-static HOLDER: AtomicI32 = AtomicI32::new(0);
-const FREE: u32 = 0;
-const TAKEN: u32 = 1;
-/// The same, and somebody may sleep.
-const WANTED: u32 = 2;
+/// Who holds it, and whether somebody may sleep.
+static LOCK: AtomicU32 = AtomicU32::new(0);
+/// See [`LOCK`].
+const WANTED: u32 = 1 << 31;
 
 /// While it lives nobody else changes what the program may do with its memory.
 pub struct Held(());
 
 /// Waits until nobody else does. `None`: the calling thread does already, and has been interrupted.
 pub fn hold() -> Option<Held> {
-    let own = own_id();
-    if HOLDER.load(Ordering::Relaxed) == own {
-        return None;
-    }
-    if LOCK.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_err() {
-        while LOCK.swap(WANTED, Ordering::Acquire) != FREE {
-            futex(&LOCK, libc::FUTEX_WAIT, WANTED);
+    let own = own_id() as u32;
+    let mut wanted = own;
+    loop {
+        match LOCK.compare_exchange(0, wanted, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => return Some(Held(())),
+            Err(now) if now & !WANTED == own => return None,
+            Err(now) => {
+                // Others may sleep as well, so whoever has slept leaves it so.
+                wanted = own | WANTED;
+                let is_noted = now & WANTED != 0
+                    || LOCK.compare_exchange(now, now | WANTED, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+                if is_noted {
+                    futex(&LOCK, libc::FUTEX_WAIT, now | WANTED);
+                }
+            }
         }
     }
-    HOLDER.store(own, Ordering::Relaxed);
-    Some(Held(()))
+}
+
+/// The same in code of the runtime, outside of handlers. Until it is the thread's turn it counts as stopped.
+pub fn hold_here(own: Option<&Thread>) -> Option<Held> {
+    let here = 0u8;
+    let here = std::ptr::from_ref(std::hint::black_box(&here)) as u64;
+    if let Some(own) = own {
+        own.stands_at.store(here, Ordering::SeqCst);
+        own.is_inside.store(true, Ordering::SeqCst);
+    }
+    let held = hold();
+    if let Some(own) = own {
+        own.is_inside.store(false, Ordering::SeqCst);
+        own.stands_at.store(0, Ordering::SeqCst);
+    }
+    held
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        HOLDER.store(0, Ordering::Relaxed);
-        if LOCK.swap(FREE, Ordering::Release) == WANTED {
+        if LOCK.swap(0, Ordering::Release) & WANTED != 0 {
             futex(&LOCK, libc::FUTEX_WAKE, 1);
         }
     }
@@ -356,14 +453,14 @@ fn wait_until(is_so: impl Fn() -> bool) {
     let mut looks = 0;
     while !is_so() {
         looks += 1;
-        if looks < LOOKS {
-            std::hint::spin_loop();
-            continue;
-        }
-        let pause = libc::timespec { tv_sec: 0, tv_nsec: PAUSE };
-        // SAFETY: a local variable.
-        unsafe { gate::call(libc::SYS_nanosleep as u64, [&raw const pause as u64, 0, 0, 0, 0, 0]) };
+        if looks < LOOKS { std::hint::spin_loop() } else { pause() }
     }
+}
+
+fn pause() {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: PAUSE };
+    // SAFETY: a local variable.
+    unsafe { gate::call(libc::SYS_nanosleep as u64, [&raw const time as u64, 0, 0, 0, 0, 0]) };
 }
 
 /// While it lives, no other thread runs code of the program's.
@@ -376,19 +473,27 @@ pub fn stop(_: &Held) -> Stopped {
     }
     STOPS.store(1, Ordering::SeqCst);
     let own = own_id();
-    for thread in THREADS.iter().filter(|thread| thread.is(IS_THERE)) {
+    for thread in THREADS.iter().filter(|thread| thread.is(IS_THERE) && !thread.is_released()) {
         let id = thread.id.load(Ordering::Relaxed);
         let is_in = || !thread.is(IS_THERE) || thread.is_inside.load(Ordering::SeqCst);
         while id != own && !is_in() {
-            match tell(thread, id) {
+            if tell(thread, id) == -i64::from(libc::ESRCH) {
                 // It has ended without saying so.
-                failed if failed == -i64::from(libc::ESRCH) => thread.end(NONE),
-                // Where there were too many signals on their way it hasn't been told.
-                _ => wait_until(|| is_in() || thread.has_got_all()),
+                thread.end(NONE);
+            }
+            wait_until(|| is_in() || !thread.is_told.load(Ordering::SeqCst));
+            if !is_in() {
+                pause();
             }
         }
     }
     Stopped(true)
+}
+
+fn wait_while(flag: &AtomicU32) {
+    while flag.load(Ordering::SeqCst) != 0 {
+        futex(flag, libc::FUTEX_WAIT, 1);
+    }
 }
 
 impl Drop for Stopped {
@@ -400,22 +505,42 @@ impl Drop for Stopped {
     }
 }
 
-/// The interception ends: all others see to that for themselves, those that run code of the program's before they run any more of it.
-pub fn release_others(own: &Thread, _: &Stopped) {
-    let others = THREADS.iter().filter(|thread| !std::ptr::eq(*thread, own));
-    for thread in others.filter(|thread| thread.is(IS_THERE) || thread.is(BEGINS)) {
+/// Whether threads that have left the interception wait for others that haven't.
+static RELEASES: AtomicU32 = AtomicU32::new(0);
+
+/// The interception ends: all see to that for themselves, before they run any more code of the program's. Nobody waits in a call any more.
+pub fn release(own: &Thread, _: &Stopped) {
+    RELEASES.store(1, Ordering::SeqCst);
+    for thread in THREADS.iter().filter(|thread| thread.is(IS_THERE) || thread.is(BEGINS)) {
         thread.is_released.store(true, Ordering::SeqCst);
-        // What it got behind that would end the process.
-        wait_until(|| !thread.is(IS_THERE) || thread.has_got_all());
+        // Whoever begins to wait behind this sees that it needn't.
+        let is_over = || !thread.is(IS_THERE) || thread.waits.load(Ordering::SeqCst) == 0;
+        while !std::ptr::eq(thread, own) && !is_over() {
+            tell(thread, thread.id.load(Ordering::Relaxed));
+            wait_until(|| is_over() || !thread.is_told.load(Ordering::SeqCst));
+        }
     }
+}
+
+/// Behind [`release`], with nobody stopped: waits until all others have left.
+fn wait_for_others(own: &Thread) {
+    for thread in THREADS.iter().filter(|thread| !std::ptr::eq(*thread, own)) {
+        wait_until(|| !thread.is_released());
+    }
+}
+
+/// All have, the one who has ended it as the last one.
+fn let_go() {
+    RELEASES.store(0, Ordering::SeqCst);
+    futex(&RELEASES, libc::FUTEX_WAKE, i32::MAX as u32);
 }
 
 /// Sends a thread its signal. Errors are negative numbers.
 fn tell(thread: &Thread, id: i32) -> i64 {
-    thread.sent.fetch_add(1, Ordering::SeqCst);
+    thread.is_told.store(true, Ordering::SeqCst);
     let result = send(thread, id);
     if result < 0 {
-        thread.sent.fetch_sub(1, Ordering::SeqCst);
+        thread.is_told.store(false, Ordering::SeqCst);
     }
     result
 }
@@ -454,10 +579,12 @@ fn send(thread: &Thread, id: i32) -> i64 {
     }
 }
 
-/// Whether a signal is ours.
+/// Whether a signal is ours. Where too many wait, the system forgets what it says; and it forgets ours where another one waits already.
 pub fn is_ours(thread: &Thread, info: &libc::siginfo_t) -> bool {
     // SAFETY: a process has sent it, with a value, if it says so.
-    info.si_code == OURS && unsafe { info.si_value() }.sival_ptr as u64 == std::ptr::from_ref(thread) as u64
+    let value = || unsafe { info.si_value() }.sival_ptr as u64;
+    info.si_code == OURS && value() == std::ptr::from_ref(thread) as u64
+        || thread.is_told.load(Ordering::SeqCst)
 }
 
 // Beginning.
@@ -529,12 +656,8 @@ pub unsafe fn begin(
         return None;
     }
     let free = THREADS[1..].iter().find(|thread| thread.is_free())?;
-    free.is_released.store(false, Ordering::SeqCst);
-    free.is_inside.store(false, Ordering::SeqCst);
-    free.sent.store(0, Ordering::SeqCst);
-    free.got.store(0, Ordering::SeqCst);
+    free.begins(0);
     free.blocked.store(by.blocked.load(Ordering::Relaxed), Ordering::Relaxed);
-    free.id.store(0, Ordering::Relaxed);
     // SAFETY: nobody else has it; the kernel has filled in what was interrupted.
     unsafe {
         let own = &mut *free.own.get();
@@ -564,6 +687,20 @@ pub unsafe fn begin(
 }
 
 impl Thread {
+    /// It is another thread's from now on.
+    fn begins(&self, id: i32) {
+        for flag in [&self.is_released, &self.has_ended, &self.is_inside, &self.is_told] {
+            flag.store(false, Ordering::SeqCst);
+        }
+        self.waits.store(0, Ordering::SeqCst);
+        self.stands_at.store(0, Ordering::SeqCst);
+        self.id.store(id, Ordering::Relaxed);
+        self.selector.store(PASSES, Ordering::Relaxed);
+        if id != 0 {
+            SELECTOR.set(&raw const self.selector);
+        }
+    }
+
     /// Whether another thread may have its place.
     fn is_free(&self) -> bool {
         let is_gone = || {
@@ -593,19 +730,20 @@ extern "C" fn on_begin(beginning: *mut gate::Beginning) {
     // SAFETY: the first of its fields.
     let thread = unsafe { &*beginning.cast::<Thread>() };
     thread.id.store(own_id(), Ordering::Relaxed);
-    super::enter_runtime();
-    SELECTOR
-        .with(|selector| thread.selector.store(std::ptr::from_ref(selector).cast_mut(), Ordering::Relaxed));
+    SELECTOR.set(&raw const thread.selector);
     if let Some(held) = hold() {
         // SAFETY: no handler is under way on this thread; whoever has released it has put everything else back.
         unsafe {
-            if thread.is_released() {
-                thread.finish(None);
-            } else if thread.is_intercepted() {
+            if !thread.is_released() && thread.is_intercepted() {
                 thread.state.store(IS_THERE, Ordering::SeqCst);
-            } else {
-                super::end_for_all(thread, &held, None);
+            } else if !thread.is_released() {
+                super::end_for_all(thread, &held);
             }
+        }
+        drop(held);
+        if thread.is_released() {
+            // SAFETY: as above.
+            unsafe { thread.leave_here() };
         }
     }
     super::leave_runtime();
