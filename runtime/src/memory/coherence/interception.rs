@@ -402,21 +402,41 @@ fn stack_at(start: usize) -> libc::stack_t {
     libc::stack_t { ss_sp: (start + GUARD) as *mut libc::c_void, ss_flags: flags, ss_size: STACK }
 }
 
-extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
-    // SAFETY: the kernel passes both.
-    let (info, context) = unsafe { (&mut *info, &mut *context) };
-    // SAFETY: in a handler of this signal.
+/// What handlers have in common. `work` is told the thread, and whether code of the program's was interrupted, or a call that the program waits in, where nothing of the keeper's or the runtime's
+/// is under way.
+///
+/// # Safety
+/// In a handler of this signal.
+unsafe fn handle(
+    signal: i32,
+    info: &mut libc::siginfo_t,
+    context: &mut libc::ucontext_t,
+    work: impl FnOnce(&Thread, bool, &mut libc::siginfo_t, &mut libc::ucontext_t),
+) {
+    // SAFETY: promised by the caller.
     let Some(thread) = threads::own() else { return unsafe { elsewhere(signal, info) } };
     let is_outermost = thread.enter(context);
     let (selector, errno) = (thread.selector(), errno::get());
     // Code of the runtime may fault, too.
     let before = selector.swap(PASSES, Ordering::Relaxed);
-    // SAFETY: as above.
-    unsafe { fault(thread, before == BLOCKS, signal, info, context) };
+    let is_programs = before == BLOCKS || thread.waits().load(Ordering::SeqCst) != 0;
+    work(thread, is_programs, info, context);
     errno::set(errno);
     compiler_fence(Ordering::SeqCst);
     selector.store(before, Ordering::Relaxed);
+    if !is_outermost {
+        thread.goes_back(context);
+    }
     thread.leave(is_outermost);
+}
+
+extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
+    // SAFETY: the kernel passes both, in a handler.
+    unsafe {
+        handle(signal, &mut *info, &mut *context, |thread, is_programs, info, context| {
+            fault(thread, is_programs, signal, info, context);
+        });
+    }
 }
 
 /// `SIGSEGV` on a thread that is intercepted. `is_programs`: while code of the program's ran.
@@ -454,43 +474,29 @@ unsafe fn fault(
 }
 
 extern "C" fn on_call(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
-    // SAFETY: the kernel passes both.
-    let (info, context) = unsafe { (&mut *info, &mut *context) };
-    // SAFETY: in a handler of this signal.
-    let Some(thread) = threads::own() else { return unsafe { elsewhere(signal, info) } };
-    let is_outermost = thread.enter(context);
-    let (selector, errno) = (thread.selector(), errno::get());
-    let before = selector.swap(PASSES, Ordering::Relaxed);
-    // SAFETY: as above.
+    // SAFETY: the kernel passes both, in a handler.
     unsafe {
-        match info.si_code {
+        handle(signal, &mut *info, &mut *context, |thread, is_programs, info, context| match info.si_code {
             kernel::DISPATCHED => answer(thread, &*std::ptr::from_mut(info).cast(), context),
-            _ => sent(thread, before == BLOCKS, signal, info, context),
-        }
+            _ => sent(thread, is_programs, signal, info, context),
+        });
     }
-    errno::set(errno);
-    compiler_fence(Ordering::SeqCst);
-    selector.store(before, Ordering::Relaxed);
-    thread.leave(is_outermost);
 }
 
 extern "C" fn on_stop(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
-    // SAFETY: the kernel passes both.
-    let (info, context) = unsafe { (&mut *info, &mut *context) };
-    // SAFETY: in a handler of this signal.
-    let Some(thread) = threads::own() else { return unsafe { elsewhere(signal, info) } };
-    if threads::is_ours(thread, info) {
-        return thread.is_told_to_stop(context);
+    // SAFETY: the kernel passes both, in a handler.
+    unsafe {
+        match threads::own() {
+            Some(thread) if threads::is_ours(thread, &*info) => thread.is_told_to_stop(&mut *context),
+            // Nothing comes of it, unless the program blocks it: then it waits.
+            Some(thread) if thread.takes_for_blocked(signal) => {
+                handle(signal, &mut *info, &mut *context, |thread, is_programs, info, context| {
+                    sent(thread, is_programs, signal, info, context);
+                });
+            }
+            _ => {}
+        }
     }
-    let is_outermost = thread.enter(context);
-    let (selector, errno) = (thread.selector(), errno::get());
-    let before = selector.swap(PASSES, Ordering::Relaxed);
-    // SAFETY: as above.
-    unsafe { sent(thread, before == BLOCKS, signal, info, context) };
-    errno::set(errno);
-    compiler_fence(Ordering::SeqCst);
-    selector.store(before, Ordering::Relaxed);
-    thread.leave(is_outermost);
 }
 
 /// A signal that somebody has sent.
@@ -602,6 +608,63 @@ unsafe fn answer(thread: &Thread, told: &kernel::Dispatched, interrupted: &mut l
     }
 }
 
+/// What a call gives that is made, and may be waited for. `None`: the interception has ended before any of it was done, and it is for the program to make it.
+///
+/// A signal of ours may interrupt it: then it is made again, or what is left of it. Where the interception has ended meanwhile and a part is done, the thread leaves the interception first.
+///
+/// # Safety
+/// In the handler that has interrupted the program's own call, with its own arguments.
+unsafe fn wait_for(thread: &Thread, number: u64, arguments: &[u64; 6]) -> Option<i64> {
+    const INTERRUPTED: i64 = -(libc::EINTR as i64);
+    let (mut done, mut left) = (0, (number, *arguments));
+    let (mut is_gone, mut is_cut) = (false, false);
+    // SAFETY: promised by the caller.
+    unsafe {
+        if !calls::may_be_made_again(number) {
+            // It is over by then all the same.
+            let result = gate::call(number, *arguments);
+            return Some(if result == INTERRUPTED { 0 } else { result });
+        }
+        loop {
+            let got = thread.got();
+            let result = if is_gone {
+                gate::call(left.0, left.1)
+            } else {
+                let waits = if done == 0 { threads::WAITS } else { threads::WAITS_AGAIN };
+                thread.waits().store(waits, Ordering::SeqCst);
+                // Behind that the signal finds it waiting.
+                let result = match thread.is_released() {
+                    false => gate::wait(left.0, left.1, thread.waits()),
+                    true => INTERRUPTED,
+                };
+                thread.waits().store(0, Ordering::SeqCst);
+                result
+            };
+            let is_ours = !is_gone && (got != thread.got() || thread.is_released());
+            if result == INTERRUPTED && is_ours {
+                if thread.is_released() && done == 0 {
+                    return None;
+                }
+            } else if result < 0 {
+                return Some(if done == 0 { result } else { done });
+            } else {
+                done += result;
+                is_cut |= is_ours;
+                match calls::left(number, arguments, done) {
+                    Some(more) if result != 0 && is_cut => left = more,
+                    _ => return Some(done),
+                }
+            }
+            if !is_gone && thread.is_released() {
+                let mask = *(&raw const thread.get_out().uc_sigmask).cast::<u64>();
+                let mask = [libc::SIG_SETMASK as u64, &raw const mask as u64, 0, 8, 0, 0];
+                gate::call(libc::SYS_rt_sigprocmask as u64, mask);
+                is_gone = true;
+            }
+        }
+    }
+}
+
 /// Makes a call for which all is prepared.
 ///
 /// # Safety
@@ -613,25 +676,10 @@ unsafe fn make(
     arguments: &[u64; 6],
     interrupted: &mut libc::ucontext_t,
 ) {
-    let result = loop {
-        let got = thread.got();
-        thread.waits().store(1, Ordering::SeqCst);
-        let is_over = || thread.is_released();
-        // Behind that the signal finds it waiting.
-        // SAFETY: the program's own call, with its own arguments.
-        let result =
-            if is_over() { None } else { Some(unsafe { gate::wait(number, *arguments, thread.waits()) }) };
-        thread.waits().store(0, Ordering::SeqCst);
-        match result {
-            Some(result) if result != -i64::from(libc::EINTR) => break result,
-            // Interrupted by ours, or by nobody if the interception hadn't ended.
-            _ if is_over() => {
-                interrupted.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
-                return;
-            }
-            Some(result) if got == thread.got() => break result,
-            _ => {}
-        }
+    // SAFETY: promised by the caller.
+    let Some(result) = (unsafe { wait_for(thread, number, arguments) }) else {
+        interrupted.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
+        return;
     };
     // Its memory is in more pieces than it would be otherwise, of which the system bears so many.
     let has_no_room = calls::found_no_room(number, arguments, result);
@@ -685,7 +733,7 @@ unsafe fn not_ours(
     unsafe {
         if let Some(stopped) = stopped {
             undo(thread, stopped);
-        } else if is_armed() {
+        } else if is_armed() && signal != threads::SIGNAL {
             // A fault of ours, where this thread is at it already.
             Action::DEFAULT.set(signal);
         }
@@ -724,6 +772,9 @@ unsafe fn send_again(signal: i32, info: &mut libc::siginfo_t) {
 /// # Safety
 /// In its handler.
 unsafe fn elsewhere(signal: i32, info: &mut libc::siginfo_t) {
+    if signal == threads::SIGNAL {
+        return;
+    }
     // SAFETY: by default nothing is interrupted; else promised by the caller.
     unsafe {
         Action::DEFAULT.set(signal);

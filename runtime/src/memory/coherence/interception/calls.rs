@@ -307,18 +307,76 @@ fn may_be_of_driver(descriptor: u64) -> bool {
     /// Memory (`/dev/null`), terminals.
     const PLAIN: [u32; 3] = [1, 4, 5];
     const PSEUDO_TERMINALS: std::ops::Range<u32> = 136..144;
-    // SAFETY: zeros are a value of it, and the kernel fills it in or fails.
-    let (failed, status) = unsafe {
-        let mut status: libc::stat = std::mem::zeroed();
-        let arguments = [descriptor, &raw mut status as u64, 0, 0, 0, 0];
-        (gate::call(libc::SYS_fstat as u64, arguments), status)
-    };
+    let Some(status) = status_of(descriptor) else { return false };
     let major = libc::major(status.st_rdev);
     match status.st_mode & libc::S_IFMT {
-        _ if failed != 0 => false,
         libc::S_IFCHR => !PLAIN.contains(&major) && !PSEUDO_TERMINALS.contains(&major),
         0 => true,
         _ => false,
+    }
+}
+
+/// Whether a call that was interrupted may be made again. Of one that closes a descriptor nobody knows whether it has.
+pub fn may_be_made_again(number: u64) -> bool {
+    i64::from(number as u32) != libc::SYS_close
+}
+
+/// What is left of a call that has moved so many bytes, and would have moved more if no signal had come: a call by number. `None`: nothing, or it wouldn't have waited for more.
+pub fn left(number: u64, arguments: &[u64; 6], done: i64) -> Option<(u64, [u64; 6])> {
+    let [first, second, third, fourth, ..] = *arguments;
+    let done = u64::try_from(done).ok()?;
+    let mut left = *arguments;
+    let rest = |bytes: u64| bytes.min(MOST).checked_sub(done).filter(|rest| *rest != 0);
+    let number = i64::from(number as u32);
+    match number {
+        libc::SYS_pwrite64 => (left[1], left[2], left[3]) = (second + done, rest(third)?, fourth + done),
+        libc::SYS_write | libc::SYS_sendto => (left[1], left[2]) = (second + done, rest(third)?),
+        libc::SYS_recvfrom if fourth as i32 & libc::MSG_WAITALL != 0 => {
+            (left[1], left[2]) = (second + done, rest(third)?);
+        }
+        libc::SYS_read if is_of_memory(first) => (left[1], left[2]) = (second + done, rest(third)?),
+        libc::SYS_getrandom => (left[0], left[1]) = (first + done, rest(second)?),
+        libc::SYS_sendfile => left[3] = rest(fourth)?,
+        // Range by range.
+        libc::SYS_writev | libc::SYS_pwritev => {
+            let mut before = 0u64;
+            for entry in 0..third {
+                let mut part = [0u64; 2];
+                let bytes = size_of_val(&part) as u64;
+                if !copy(second.wrapping_add(entry * bytes), part.as_mut_ptr() as u64, bytes) {
+                    return None;
+                }
+                if done < before.saturating_add(part[1]) {
+                    let (at, rest) = (part[0] + (done - before), before + part[1] - done);
+                    return Some(match number {
+                        libc::SYS_writev => (libc::SYS_write as u64, [first, at, rest, 0, 0, 0]),
+                        _ => (libc::SYS_pwrite64 as u64, [first, at, rest, fourth + done, 0, 0]),
+                    });
+                }
+                before += part[1];
+            }
+            return None;
+        }
+        _ => return None,
+    }
+    Some((number as u64, left))
+}
+
+/// Whether a descriptor is one of those devices that have as much as is asked for (`/dev/zero`).
+fn is_of_memory(descriptor: u64) -> bool {
+    const MEMORY: u32 = 1;
+    status_of(descriptor).is_some_and(|status| {
+        status.st_mode & libc::S_IFMT == libc::S_IFCHR && libc::major(status.st_rdev) == MEMORY
+    })
+}
+
+/// What the kernel says of a descriptor. `None`: there is none.
+fn status_of(descriptor: u64) -> Option<libc::stat> {
+    // SAFETY: zeros are a value of it, and the kernel fills it in or fails.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        let arguments = [descriptor, &raw mut status as u64, 0, 0, 0, 0];
+        (gate::call(libc::SYS_fstat as u64, arguments) == 0).then_some(status)
     }
 }
 

@@ -40,6 +40,11 @@ const IS_THERE: u8 = 2;
 /// It makes its last call.
 const LEAVES: u8 = 3;
 
+/// It waits in a call of the program's.
+pub const WAITS: u8 = 1;
+/// The same, for what is left of a call of which a part is done.
+pub const WAITS_AGAIN: u8 = 2;
+
 /// A thread whose faults and calls are noticed.
 #[repr(C)]
 pub struct Thread {
@@ -135,7 +140,7 @@ impl Thread {
         self.got.load(Ordering::SeqCst)
     }
 
-    /// Set while it is about to wait in a call, or does: for [`gate::wait`].
+    /// [`WAITS`] or [`WAITS_AGAIN`] while it is about to wait in a call, or does: for [`gate::wait`].
     pub fn waits(&self) -> &AtomicU8 {
         &self.waits
     }
@@ -145,34 +150,65 @@ impl Thread {
     pub fn is_told_to_stop(&self, interrupted: &mut libc::ucontext_t) {
         self.got.fetch_add(1, Ordering::SeqCst);
         self.is_told.store(false, Ordering::SeqCst);
-        let registers = &interrupted.uc_mcontext.gregs;
-        if !self.handles_at(registers[libc::REG_RSP as usize] as usize) {
-            if self.selector.load(Ordering::Relaxed) == BLOCKS {
-                let is_outermost = self.enter(interrupted);
-                self.leave(is_outermost);
-            }
-            return;
+        if self.handles_at(interrupted.uc_mcontext.gregs[libc::REG_RSP as usize] as usize) {
+            self.goes_back(interrupted);
+        } else if self.selector.load(Ordering::Relaxed) == BLOCKS {
+            let is_outermost = self.enter(interrupted);
+            self.leave(is_outermost);
         }
+    }
+
+    /// In a handler that has interrupted another one of ours on the thread: if that waits in a call, or is about to, and the interception has ended, the thread goes back to where the program makes
+    /// the call.
+    pub fn goes_back(&self, interrupted: &libc::ucontext_t) {
+        let registers = &interrupted.uc_mcontext.gregs;
         let (at, result) = (registers[libc::REG_RIP as usize], registers[libc::REG_RAX as usize]);
         // Where the call has been made its result is the program's, unless it is that of being interrupted.
         let is_made = at as u64 == gate::behind_wait() && result != -i64::from(libc::EINTR);
-        if self.is_released() && self.waits.load(Ordering::SeqCst) != 0 && !is_made {
+        if self.is_released() && self.waits.load(Ordering::SeqCst) == WAITS && !is_made {
+            self.waits.store(0, Ordering::SeqCst);
             // SAFETY: the outermost handler's frame, on this stack; nobody has returned from it, and what lies between has nothing to undo but what is undone here.
             unsafe {
-                block(u64::MAX);
-                self.waits.store(0, Ordering::SeqCst);
-                wait_while(&STOPS);
-                let outermost = &mut *(*self.own.get()).interrupted;
+                let outermost = self.get_out();
                 outermost.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
                 errno::set((*self.own.get()).errno);
-                self.finish(Some(outermost));
                 self.selector.store(BLOCKS, Ordering::Relaxed);
                 self.is_inside.store(false, Ordering::SeqCst);
-                self.is_gone();
-                wait_while(&RELEASES);
                 gate::back_to(outermost);
             }
         }
+    }
+
+    /// In a handler, where the interception has ended: the thread has nothing more to do with it. What the outermost handler has interrupted; until that goes on, or somebody allows it, no signal
+    /// arrives.
+    ///
+    /// # Safety
+    /// In a handler on the thread.
+    pub unsafe fn get_out(&self) -> &mut libc::ucontext_t {
+        let has_ended = self.has_ended.swap(false, Ordering::SeqCst);
+        // SAFETY: promised by the caller; the mask before comes back with what was interrupted.
+        let outermost = unsafe {
+            block(u64::MAX);
+            wait_while(&STOPS);
+            if has_ended {
+                wait_for_others(self);
+            }
+            let outermost = &mut *(*self.own.get()).interrupted;
+            self.finish(Some(outermost));
+            outermost
+        };
+        self.is_gone();
+        if has_ended {
+            let_go()
+        } else {
+            wait_while(&RELEASES)
+        }
+        outermost
+    }
+
+    /// Whether the program has blocked a signal, which isn't.
+    pub fn takes_for_blocked(&self, signal: i32) -> bool {
+        self.blocked.load(Ordering::Relaxed) >> (signal - 1) & 1 != 0
     }
 
     /// Whether the interception has ended while it waited to do something about it.
@@ -201,10 +237,6 @@ impl Thread {
         if !is_outermost {
             return;
         }
-        let has_ended = self.has_ended.swap(false, Ordering::SeqCst);
-        if has_ended {
-            wait_for_others(self);
-        }
         loop {
             self.is_inside.store(false, Ordering::SeqCst);
             if STOPS.load(Ordering::SeqCst) == 0 {
@@ -216,10 +248,8 @@ impl Thread {
             wait_while(&STOPS);
         }
         if self.is_released() {
-            // SAFETY: the frame of the outermost handler on this thread, which is about to return.
-            unsafe { self.finish((*self.own.get()).interrupted.as_mut()) }
-            self.is_gone();
-            if has_ended { let_go() } else { wait_while(&RELEASES) }
+            // SAFETY: in the outermost handler on this thread, which is about to return.
+            unsafe { self.get_out() };
         }
     }
 
@@ -243,7 +273,6 @@ impl Thread {
             let before = (*self.own.get()).stack_before;
             match interrupted {
                 Some(interrupted) => {
-                    block(u64::MAX);
                     interrupted.uc_stack = before;
                     *(&raw mut interrupted.uc_sigmask).cast::<u64>() |= blocked;
                 }
@@ -632,6 +661,11 @@ pub unsafe fn begin(
 ) -> Option<i64> {
     let [told, bytes, ..] = *arguments;
     let mut wanted = Wanted::default();
+    // SAFETY: the kernel's set of signals begins with the word that it has of it.
+    let blocked = unsafe { *(&raw const interrupted.uc_sigmask).cast::<u64>() };
+    if blocked >> (SIGNAL - 1) & 1 != 0 {
+        return None;
+    }
     if bytes > size_of::<Wanted>() as u64
         || needs(told, told.checked_add(bytes)?)
         || !calls::copy(told, &raw mut wanted as u64, bytes)

@@ -237,3 +237,14 @@ fn transfers_that_nobody_waits_for_are() {
     })
     .succeeds();
 }
+
+/// Where a loop is entered the runtime has signals wait, which says nothing about the program.
+#[test]
+fn what_the_runtime_blocks_itself_is_no_obstacle() {
+    child(|| {
+        let _inside = Inside::begin();
+        let _signals = crate::signals::Deferred::new();
+        assert_eq!(alone::check(), Ok(()));
+    })
+    .succeeds();
+}
