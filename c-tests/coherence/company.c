@@ -4,10 +4,11 @@
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 
-enum { COUNT = 60000, STEPS = 26, AT_ONCE = 3 };
+enum { COUNT = 60000, STEPS = 34, AT_ONCE = 3 };
 
 static double *now, *next;
 static uint32_t *counts;
@@ -94,6 +95,15 @@ static void begin_waiting(void)
 {
   has_begun = goes_on = 0;
   ensure(pipe(ends) == 0, "pipe");
+}
+
+static void let_go(pthread_t thread)
+{
+  goes_on = 1;
+  ensure(write(ends[1], "\2", 1) == 1, "write");
+  pthread_join(thread, NULL);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 static void *in_a_call(void *place)
@@ -194,6 +204,91 @@ static void *blocks(void *place)
   return NULL;
 }
 
+/* What another one allocates, and frees, while the first one comes for its pages. */
+static atomic_int churns;
+
+static void *churns_on(void *place)
+{
+  void *pieces[16] = { NULL };
+  has_begun = 1;
+  for (unsigned k = 0; churns; k++) {
+    free(pieces[k % 16]);
+    pieces[k % 16] = malloc(40 + k * 61 % 5000);
+  }
+  *(double *)place += counts[7];
+  for (int k = 0; k < 16; k++)
+    free(pieces[k]);
+  return NULL;
+}
+
+/* A call that is left by a handler, which another thread has set meanwhile. */
+static sigjmp_buf back;
+
+static void leaves(int signal)
+{
+  siglongjmp(back, signal);
+}
+
+static void *sets_handler(void *place)
+{
+  *(double *)place += 23;
+  signal(SIGALRM, leaves);
+  return NULL;
+}
+
+static void leave_a_call(long at)
+{
+  begin_waiting();
+  pthread_t thread = begun(on_its_feet, next + at);
+  while (!has_begun)
+    ;
+  pthread_t other = begun(sets_handler, next + at + 3000);
+  ualarm(50000, 50000);
+  if (sigsetjmp(back, 1) == 0) {
+    pthread_join(other, NULL);
+    char byte;
+    for (;;)
+      (void)!read(ends[0], &byte, 1);
+  }
+  ualarm(0, 0);
+  signal(SIGALRM, SIG_DFL);
+  let_go(thread);
+}
+
+/* More than a pipe holds, while the interception of everybody's calls comes to its end: all of it is written. */
+static int wide[2];
+
+static void *writes(void *array)
+{
+  has_begun = 1;
+  return (void *)write(wide[1], array, 40000 * sizeof(double));
+}
+
+static void write_much(void)
+{
+  size_t bytes = 40000 * sizeof(double), taken = 0;
+  ensure(pipe(wide) == 0, "pipe");
+  has_begun = 0;
+  pthread_t thread = begun(writes, next);
+  while (!has_begun)
+    ;
+  usleep(20000);
+  done(asks, next + 50000);
+  usleep(20000);
+  char *room = malloc(bytes);
+  while (taken < bytes) {
+    ssize_t some = read(wide[0], room + taken, bytes - taken);
+    ensure(some > 0, "read");
+    taken += (size_t)some;
+  }
+  void *written;
+  pthread_join(thread, &written);
+  printf("written %ld, %d\n", (long)written, memcmp(room, next, bytes) == 0);
+  free(room);
+  close(wide[0]);
+  close(wide[1]);
+}
+
 static sem_t is_over;
 
 static void *posts(void *place)
@@ -221,19 +316,10 @@ static void with(const char *what, void *(*work)(void *), long at)
   pthread_attr_destroy(&attributes);
 }
 
-static void let_go(pthread_t thread)
-{
-  goes_on = 1;
-  ensure(write(ends[1], "\2", 1) == 1, "write");
-  pthread_join(thread, NULL);
-  close(ends[0]);
-  close(ends[1]);
-}
-
 static void between(long t)
 {
   long at = t * 1700;
-  switch (t % 13) {
+  switch (t % 17) {
   case 0: at_once(interleaved); break;
   case 1: at_once(same); break;
   case 2: {
@@ -268,7 +354,7 @@ static void between(long t)
     while (!has_begun)
       ;
     /* One of them enters a loop while the other one is there. */
-    if (t > 13)
+    if (t > 17)
       smooth(COUNT, now, next);
     now[at] += next[at + 900];
     done(asks, next + at + 5000);
@@ -291,6 +377,37 @@ static void between(long t)
   }
   case 10: done(blocks, next + at); break;
   case 11: with("small", of_thread, at); break;
+  case 12: {
+    has_begun = 0;
+    churns = 1;
+    pthread_t thread = begun(churns_on, next + at);
+    while (!has_begun)
+      ;
+    double sum = 0;
+    for (long i = 0; i < COUNT; i += 300)
+      sum = sum * 0.5 + now[i];
+    if (t > 17)
+      smooth(COUNT, now, next);
+    churns = 0;
+    pthread_join(thread, NULL);
+    printf("sum %.17g\n", sum);
+    break;
+  }
+  case 13: leave_a_call(at); break;
+  case 14: write_much(); break;
+  /* Signals that nothing comes of, from nobody in particular. */
+  case 15: {
+    pid_t self = getpid();
+    fflush(stdout);
+    pid_t child = vfork();
+    if (child == 0) {
+      for (int k = 0; k < 20; k++)
+        kill(self, SIGURG);
+      _exit(0);
+    }
+    show_end("child", child);
+    break;
+  }
   default: with("detached", posts, at);
   }
 }
