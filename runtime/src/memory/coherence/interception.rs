@@ -656,7 +656,7 @@ unsafe fn wait_for(thread: &Thread, number: u64, arguments: &[u64; 6]) -> Option
                 }
             }
             if !is_gone && thread.is_released() {
-                let mask = *(&raw const thread.get_out().uc_sigmask).cast::<u64>();
+                let mask = *(&raw const (*thread.get_out()).uc_sigmask).cast::<u64>();
                 let mask = [libc::SIG_SETMASK as u64, &raw const mask as u64, 0, 8, 0, 0];
                 gate::call(libc::SYS_rt_sigprocmask as u64, mask);
                 is_gone = true;

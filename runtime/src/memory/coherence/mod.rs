@@ -4,8 +4,9 @@
 //! may not be touched: the program's access faults, and the page comes back before the instruction is tried again. The kernel would answer system calls on such memory with
 //! an error, so each is looked at first ([`interception`]). Nothing is guessed: what can't be seen coming brings everything home.
 //!
-//! Only one thread of the program may be there, the main one, with no signal handlers and nobody who watches over it ([`interception::arm`] says what else). So whatever
-//! is in this module is done by that thread: inside of a loop's entry, or in a signal handler that has interrupted the program outside of one. It doesn't lock anything.
+//! Only one thread of the program may be there where something is to stay, the main one, with no signal handlers and nobody who watches over it ([`interception::arm`] says what else). So whatever
+//! is in this module is done by that thread: inside of a loop's entry, or in a signal handler that has interrupted the program outside of one. Threads that begin later come here in such handlers, one at a
+//! time and with all others stopped, or to bring everything home ([`make_way`]). Nothing here locks anything.
 //!
 //! What the device has may be the only copy. A loop that fails there leaves it as it was: where it has stored to what it loads, from a copy made before; where it has only
 //! stored, the calling thread stores to the same places again, all of them. Where a device is lost, the loops that have stored what only it had are run again on the program's memory

@@ -169,7 +169,7 @@ impl Thread {
             self.waits.store(0, Ordering::SeqCst);
             // SAFETY: the outermost handler's frame, on this stack; nobody has returned from it, and what lies between has nothing to undo but what is undone here.
             unsafe {
-                let outermost = self.get_out();
+                let outermost = &mut *self.get_out();
                 outermost.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
                 errno::set((*self.own.get()).errno);
                 self.selector.store(BLOCKS, Ordering::Relaxed);
@@ -184,17 +184,17 @@ impl Thread {
     ///
     /// # Safety
     /// In a handler on the thread.
-    pub unsafe fn get_out(&self) -> &mut libc::ucontext_t {
+    pub unsafe fn get_out(&self) -> *mut libc::ucontext_t {
         let has_ended = self.has_ended.swap(false, Ordering::SeqCst);
         // SAFETY: promised by the caller; the mask before comes back with what was interrupted.
         let outermost = unsafe {
+            let outermost = (*self.own.get()).interrupted;
             block(u64::MAX);
             wait_while(&STOPS);
             if has_ended {
                 wait_for_others(self);
             }
-            let outermost = &mut *(*self.own.get()).interrupted;
-            self.finish(Some(outermost));
+            self.finish(outermost.as_mut());
             outermost
         };
         self.is_gone();
