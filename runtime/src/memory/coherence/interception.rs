@@ -494,7 +494,8 @@ extern "C" fn on_stop(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
                     sent(thread, is_programs, signal, info, context);
                 });
             }
-            _ => {}
+            Some(thread) => thread.note_got(),
+            None => {}
         }
     }
 }

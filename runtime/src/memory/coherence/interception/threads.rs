@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, O
 /// So many threads at most, the first one with them.
 const MOST: usize = 32;
 
-/// What stops a thread. Nothing comes of it by default, wherever it comes from. Programs that handle it or block it have nothing kept away.
+/// What stops a thread. Nothing comes of it by default, wherever it comes from. Programs that handle it have nothing kept away, and threads that begin where it was blocked before aren't intercepted.
 pub const SIGNAL: i32 = libc::SIGURG;
 
 /// There is no such thread.
@@ -140,6 +140,11 @@ impl Thread {
         self.got.load(Ordering::SeqCst)
     }
 
+    /// It has got one more: a call that was interrupted by it wouldn't have been without us, whoever has sent it.
+    pub fn note_got(&self) {
+        self.got.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// [`WAITS`] or [`WAITS_AGAIN`] while it is about to wait in a call, or does: for [`gate::wait`].
     pub fn waits(&self) -> &AtomicU8 {
         &self.waits
@@ -148,7 +153,7 @@ impl Thread {
     /// In the handler of [`SIGNAL`], which may have interrupted the thread anywhere. A handler of ours sees for itself to it that it stops, and so does code of the runtime: the signal comes again until
     /// it has been left.
     pub fn is_told_to_stop(&self, interrupted: &mut libc::ucontext_t) {
-        self.got.fetch_add(1, Ordering::SeqCst);
+        self.note_got();
         self.is_told.store(false, Ordering::SeqCst);
         if self.handles_at(interrupted.uc_mcontext.gregs[libc::REG_RSP as usize] as usize) {
             self.goes_back(interrupted);

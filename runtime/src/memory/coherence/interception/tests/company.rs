@@ -225,6 +225,9 @@ fn nobody_is_told_that_he_was_interrupted() {
         for _ in 0..20 {
             let _inside = Inside::begin();
             threads::tell_others();
+            // One that nothing would have come of, from somebody else.
+            // SAFETY: a thread that is there.
+            assert_eq!(unsafe { libc::pthread_kill(waits.thread, libc::SIGURG) }, 0);
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         // SAFETY: one byte.
