@@ -336,10 +336,11 @@ unsafe fn dispatch_on(selector: &AtomicU8) -> bool {
     unsafe { dispatch([kernel::ON, begin, bytes, std::ptr::from_ref(selector) as u64]) }
 }
 
-/// Puts everything back. In a handler there is no stack for handlers: it comes back with what the handler has interrupted. Other threads have been released.
+/// Puts everything back that is the process's, and releases all threads. What is each thread's it puts back itself, where its handler ends ([`Thread::leave`]) or, in none, by
+/// [`Thread::leave_here`]: `own` has to, too.
 ///
 /// # Safety
-/// On the thread `own`, which holds [`threads::hold`] or is alone; nobody looks at what is armed afterwards.
+/// On the thread `own`, which holds [`threads::hold`]; nobody looks at what is armed afterwards.
 unsafe fn undo(own: &Thread, stopped: &Stopped) {
     // SAFETY: promised by the caller; what was there before bore what it may interrupt.
     unsafe {
