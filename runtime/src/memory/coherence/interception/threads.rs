@@ -194,11 +194,12 @@ impl Thread {
         // SAFETY: promised by the caller; the mask before comes back with what was interrupted.
         let outermost = unsafe {
             let outermost = (*self.own.get()).interrupted;
-            block(u64::MAX);
-            wait_while(&STOPS);
             if has_ended {
+                // What ends the process by default may do so meanwhile: no code of the program's runs, which could have handlers.
                 wait_for_others(self);
             }
+            block(u64::MAX);
+            wait_while(&STOPS);
             self.finish(outermost.as_mut());
             outermost
         };
