@@ -73,6 +73,7 @@ pub struct Thread {
 }
 
 /// What is only the thread's, or whose who begins it.
+#[derive(Clone, Copy)]
 struct Own {
     /// The stack for handlers that it had before.
     stack_before: libc::stack_t,
@@ -86,6 +87,9 @@ struct Own {
     /// Of the program's floating-point environment, what threads begin with.
     mxcsr: u32,
     x87: u16,
+    /// The mask of signals that it begins with, and those that it takes for blocked besides.
+    mask: u64,
+    blocked: u64,
 }
 
 // SAFETY: what isn't atomic is its thread's, and before it begins that of whoever begins it, one at a time.
@@ -348,6 +352,19 @@ unsafe fn block(signals: u64) {
         unsafe { gate::call(libc::SYS_rt_sigprocmask as u64, mask) };
     }
 }
+
+/// Blocks these signals and no others.
+///
+/// # Safety
+/// The caller bears that.
+unsafe fn set_mask(signals: u64) {
+    let mask = [libc::SIG_SETMASK as u64, &raw const signals as u64, 0, 8, 0, 0];
+    // SAFETY: a local variable.
+    unsafe { gate::call(libc::SYS_rt_sigprocmask as u64, mask) };
+}
+
+/// All but those that come where an instruction is.
+const ALL_BUT_FAULTS: u64 = !(1 << (libc::SIGSEGV - 1) | 1 << (libc::SIGSYS - 1));
 
 /// Something has come home.
 pub fn note_opened() {
@@ -702,6 +719,7 @@ pub unsafe fn begin(
     unsafe {
         let own = &mut *free.own.get();
         (own.tried, own.interrupted) = ((0, 0, 0), std::ptr::null_mut());
+        (own.mask, own.blocked) = (blocked, free.blocked.load(Ordering::Relaxed));
         own.stack_before = std::mem::zeroed();
         own.stack_before.ss_flags = libc::SS_DISABLE;
         if own.stack == 0 {
@@ -718,8 +736,13 @@ pub unsafe fn begin(
     free.state.store(BEGINS, Ordering::SeqCst);
     COMPANY.fetch_add(1, Ordering::SeqCst);
     HAD_COMPANY.store(true, Ordering::SeqCst);
-    // SAFETY: the program's own call, for a thread that has what it begins with.
-    let result = unsafe { gate::begin((&raw const wanted).cast(), bytes, free.beginning.get()) };
+    // SAFETY: the program's own call, for a thread that has what it begins with. What comes to that before it is there waits; the handler goes on with the mask that it had.
+    let result = unsafe {
+        set_mask(ALL_BUT_FAULTS);
+        let result = gate::begin((&raw const wanted).cast(), bytes, free.beginning.get());
+        set_mask(blocked);
+        result
+    };
     if result < 0 {
         free.end(NONE);
     }
@@ -774,9 +797,11 @@ extern "C" fn on_begin(beginning: *mut gate::Beginning) {
     if let Some(held) = hold() {
         // SAFETY: no handler is under way on this thread; whoever has released it has put everything else back.
         unsafe {
-            if !thread.is_released() && thread.is_intercepted() {
+            // A signal that was sent to it may have ended it all, and it has left then.
+            let is_wanted = thread.is(BEGINS) && !thread.is_released();
+            if is_wanted && thread.is_intercepted() {
                 thread.state.store(IS_THERE, Ordering::SeqCst);
-            } else if !thread.is_released() {
+            } else if is_wanted {
                 super::end_for_all(thread, &held);
             }
         }
@@ -787,7 +812,11 @@ extern "C" fn on_begin(beginning: *mut gate::Beginning) {
         }
     }
     super::leave_runtime();
-    // SAFETY: the thread's own.
-    let (mxcsr, x87) = unsafe { ((*thread.own.get()).mxcsr, (*thread.own.get()).x87) };
-    floating_point::begin_with(mxcsr, x87);
+    // SAFETY: the thread's own; its mask.
+    unsafe {
+        let Own { mxcsr, x87, mask, blocked, .. } = *thread.own.get();
+        floating_point::begin_with(mxcsr, x87);
+        let is_gone = !thread.is(IS_THERE);
+        set_mask(if is_gone { mask | blocked } else { mask });
+    }
 }

@@ -216,12 +216,18 @@ fn nobody_is_told_that_he_was_interrupted() {
         let mut ends = [0; 2];
         // SAFETY: two numbers.
         unsafe { libc::pipe(ends.as_mut_ptr()) };
+        let has_begun = &AtomicBool::new(false);
         let waits = begin(move || {
             let mut byte = 0u8;
+            // Until then it has all signals blocked, and what is sent to it ends the interception.
+            has_begun.store(true, Ordering::SeqCst);
             // SAFETY: a local variable.
             let read = unsafe { libc::read(ends[0], (&raw mut byte).cast(), 1) };
             (read, byte)
         });
+        while !has_begun.load(Ordering::SeqCst) {
+            std::hint::spin_loop();
+        }
         for _ in 0..20 {
             let _inside = Inside::begin();
             threads::tell_others();
@@ -237,6 +243,35 @@ fn nobody_is_told_that_he_was_interrupted() {
         is_still_armed();
     })
     .succeeds();
+}
+
+/// A signal that nothing would come of, sent to threads that have it blocked because they have only just begun: it ends the interception, and they go on.
+#[test]
+fn signals_come_to_threads_that_begin() {
+    for _ in 0..20 {
+        with_threads(|fake| {
+            for _ in 0..20 {
+                let thread = begin(|| is_right(fake, 5));
+                // SAFETY: a thread that hasn't been joined.
+                unsafe { gate_kill(thread.thread) };
+                let other = begin(|| is_right(fake, 6000));
+                assert!(thread.join() && other.join());
+                wait_until_alone();
+                fake.keep_all();
+            }
+        })
+        .succeeds();
+    }
+}
+
+/// Sends `SIGURG` to a thread, past the interception.
+///
+/// # Safety
+/// It hasn't been joined.
+unsafe fn gate_kill(thread: libc::pthread_t) {
+    let _inside = Inside::begin();
+    // SAFETY: promised by the caller.
+    unsafe { libc::pthread_kill(thread, libc::SIGURG) };
 }
 
 /// Rounding and signals are what a thread has from the one that begins it.
