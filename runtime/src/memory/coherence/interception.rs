@@ -97,6 +97,7 @@ pub fn enter_runtime() {
 pub fn leave_runtime() {
     compiler_fence(Ordering::SeqCst);
     select(BLOCKS);
+    threads::let_come();
 }
 
 /// While it lives, code of the runtime runs on the calling thread.
@@ -434,8 +435,9 @@ unsafe fn handle(
 extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
     // SAFETY: the kernel passes both, in a handler.
     unsafe {
-        handle(signal, &mut *info, &mut *context, |thread, is_programs, info, context| {
-            fault(thread, is_programs, signal, info, context);
+        handle(signal, &mut *info, &mut *context, |thread, is_programs, info, context| match info.si_code {
+            ..=0 => sent(thread, is_programs, signal, info, context),
+            _ => fault(thread, is_programs, signal, info, context),
         });
     }
 }
@@ -512,6 +514,16 @@ unsafe fn sent(
     info: &mut libc::siginfo_t,
     context: &mut libc::ucontext_t,
 ) {
+    if !is_programs && is_armed() && thread.takes_for_blocked(signal) {
+        // It waits, as the program would have it, but code of the runtime, or the keeper's, is under way, which nobody may bring anything home from: it comes again when that has been left.
+        thread.put_off(signal);
+        // SAFETY: the kernel's set of signals begins with the word that it has of it; promised by the caller.
+        unsafe {
+            *(&raw mut context.uc_sigmask).cast::<u64>() |= 1 << (signal - 1);
+            send_again(signal, info);
+        }
+        return;
+    }
     let held = threads::hold();
     let keeper = held.as_ref().and_then(keeper);
     let stopped = held.as_ref().filter(|_| keeper.is_some()).map(threads::stop);

@@ -67,8 +67,10 @@ pub struct Thread {
     waits: AtomicU8,
     /// Where its stack is while it waits for its turn in code of the runtime; 0: it doesn't.
     stands_at: AtomicU64,
-    /// Of the signals that have handlers of ours, those that it takes for blocked: they never are.
+    /// Of the signals that have handlers of ours, those that it takes for blocked: they never are, but for those that have been put off.
     blocked: AtomicU64,
+    /// Signals that wait until it leaves code of the runtime.
+    put_off: AtomicU64,
     own: UnsafeCell<Own>,
 }
 
@@ -120,6 +122,7 @@ impl Thread {
             waits: AtomicU8::new(0),
             stands_at: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
+            put_off: AtomicU64::new(0),
             own: UnsafeCell::new(own),
         }
     }
@@ -221,6 +224,12 @@ impl Thread {
         self.blocked.load(Ordering::Relaxed) >> (signal - 1) & 1 != 0
     }
 
+    /// A signal that has come at the wrong time is blocked until [`let_come`].
+    pub fn put_off(&self, signal: i32) {
+        self.put_off.fetch_or(1 << (signal - 1), Ordering::SeqCst);
+        IS_PUT_OFF.store(true, Ordering::SeqCst);
+    }
+
     /// Whether the interception has ended while it waited to do something about it.
     pub fn is_released(&self) -> bool {
         self.is_released.load(Ordering::SeqCst)
@@ -277,6 +286,8 @@ impl Thread {
     /// What the outermost handler has interrupted, or, in none, nothing.
     unsafe fn finish(&self, interrupted: Option<&mut libc::ucontext_t>) {
         let blocked = self.blocked.swap(0, Ordering::Relaxed);
+        // Those are among what the program has blocked.
+        self.put_off.store(0, Ordering::SeqCst);
         // SAFETY: what was there before; the mask is the kernel's, whose first word it has.
         unsafe {
             super::dispatch([kernel::OFF, 0, 0, 0]);
@@ -365,6 +376,21 @@ unsafe fn set_mask(signals: u64) {
 
 /// All but those that come where an instruction is.
 const ALL_BUT_FAULTS: u64 = !(1 << (libc::SIGSEGV - 1) | 1 << (libc::SIGSYS - 1));
+
+/// Whether any thread may have put off a signal.
+static IS_PUT_OFF: AtomicBool = AtomicBool::new(false);
+
+/// On a thread that has left code of the runtime: what was put off meanwhile comes now.
+pub fn let_come() {
+    if IS_PUT_OFF.load(Ordering::SeqCst)
+        && let Some(thread) = own()
+    {
+        let signals = thread.put_off.swap(0, Ordering::SeqCst);
+        let mask = [libc::SIG_UNBLOCK as u64, &raw const signals as u64, 0, 8, 0, 0];
+        // SAFETY: a local variable; there are handlers of ours for these, and the program's code, which comes next, bears them.
+        unsafe { gate::call(libc::SYS_rt_sigprocmask as u64, mask) };
+    }
+}
 
 /// Something has come home.
 pub fn note_opened() {
@@ -756,6 +782,7 @@ impl Thread {
             flag.store(false, Ordering::SeqCst);
         }
         self.waits.store(0, Ordering::SeqCst);
+        self.put_off.store(0, Ordering::SeqCst);
         self.stands_at.store(0, Ordering::SeqCst);
         self.id.store(id, Ordering::Relaxed);
         self.selector.store(PASSES, Ordering::Relaxed);

@@ -499,6 +499,29 @@ fn signals_of_faults_are_blocked_behind_it() {
     .succeeds();
 }
 
+/// A signal that the program has blocked, and that comes while code of the runtime runs: nothing that is away is forgotten, and the signal waits.
+#[test]
+fn blocked_signals_wait_until_the_runtime_is_left() {
+    for signal in SIGNALS {
+        // SAFETY: the child's own mask and signals.
+        child(|| unsafe {
+            let fake = Fake::all_away();
+            let set = 1u64 << (signal - 1);
+            libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_BLOCK as i64, &raw const set, 0i64, 8i64);
+            let inside = Inside::begin();
+            libc::kill(libc::getpid(), signal);
+            assert!(is_armed() && !fake.is_home());
+            drop(inside);
+            assert!(!is_armed() && fake.is_home());
+            let mut waits = 0u64;
+            libc::syscall(libc::SYS_rt_sigpending, &raw mut waits, 8i64);
+            assert_eq!(waits & set, set);
+            assert!((0..BYTES).all(|at| fake.byte(at).load(Ordering::Relaxed) == expected(at)));
+        })
+        .succeeds();
+    }
+}
+
 #[test]
 fn mappings_beside_it_may_change() {
     // SAFETY: of mappings of its own.
