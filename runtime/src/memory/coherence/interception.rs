@@ -6,7 +6,7 @@
 //!
 //! That is done only where the thread is all there is of the program ([`super::alone`]): no second thread, no handler of signals, no debugger. All that could change it is
 //! a system call that nothing is known about here (`clone`, `sigaction`, `sigaltstack`, `fork`, `execve`, `kill`), and so ends the interception first; threads that are
-//! begun meanwhile are intercepted as well ([`threads`]). The [`SIGNALS`] that have handlers of ours are never blocked: that they are, where the program has blocked them, is only what it is told.
+//! begun meanwhile are intercepted as well ([`threads`]). The [`SIGNALS`] that have handlers of ours are never blocked while its code runs: that they are, where the program has blocked them, is only what it is told.
 //!
 //! **The selector** is a byte for the thread alone that the kernel reads at each system call. It stands at [`BLOCKS`] while code of the program runs, and at [`PASSES`] while the
 //! runtime's does: [`enter_runtime`] and [`leave_runtime`] set it, whether anything is armed or not, and it doesn't remember where it stood. So wherever the
