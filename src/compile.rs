@@ -34,7 +34,7 @@ use std::thread::ScopedJoinHandle;
 pub struct Stages {
     /// Expanded text to typed tree. The error is an internal one.
     pub lower: fn(&str, &Dialect) -> Result<TranslationUnit, String>,
-    /// What makes loops easier to classify: values of what nothing changes, rows that can be relied on, what `memcpy` and `memset` do, structs by their members, conditions instead of jumps, counters for those that have none, bodies instead of calls,
+    /// What makes loops easier to classify: values of what nothing changes, rows that can be relied on, what `memcpy` and `memset` do, structs by their members, bit-fields by their containers, conditions instead of jumps, counters for those that have none, bodies instead of calls,
     /// and variables for places that they keep, and for members of structs.
     pub normalize: fn(&mut TranslationUnit, &AnalysisOptions),
     /// A report for each loop.
@@ -63,6 +63,7 @@ pub const STAGES: Option<Stages> = Some(Stages {
         crate::loops::inline::inline_calls(unit, options);
         addresses.settle(unit);
         crate::loops::whole::copy(unit);
+        crate::loops::bit_fields::spell_out(unit);
         crate::loops::members::find(unit);
         crate::loops::cells::find(unit);
     },

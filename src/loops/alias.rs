@@ -18,7 +18,9 @@ enum Class {
 
 /// The class of a scalar place.
 fn class(unit: &TranslationUnit, place: &Place) -> Class {
-    if is_of_union(unit, place) {
+    // What has bit-fields, or lies between members, is of no type of the program's.
+    let is_nameless = matches!(place.kind, PlaceKind::Field { field: NO_FIELD, .. });
+    if is_nameless || is_of_union(unit, place) {
         return Class::Any;
     }
     match unit.types.kind(place.ty.ty) {

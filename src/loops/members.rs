@@ -6,6 +6,7 @@
 //!
 //! [`find`] makes such loops with a variable for each member, which is called as the member is. What follows goes by these loops (`verdict`); the user's
 //! text has the members. Only objects that nothing but their names leads to are taken, and only for loops that do nothing with them as a whole, and that have constants for subscripts.
+//! Bit-fields are variables where the loop only reads them: a variable would keep more bits of what it is assigned than they do.
 
 use super::nest;
 use super::scalars;
@@ -18,7 +19,7 @@ const MOST: usize = 16;
 /// The same of an object that stands nowhere else: nothing of it is handed over.
 const MOST_OF_OWN: usize = 64;
 
-/// A member of a struct, or an element of an array: how many bytes into it.
+/// A member of a struct, or an element of an array: how many bits into it.
 type Member = (VarId, u64);
 
 /// Makes the loops that have variables in place of members.
@@ -57,7 +58,7 @@ pub fn find(unit: &mut TranslationUnit) {
                     unit.new_variable(&name(unit, &place), place.ty, span)
                 });
                 own.insert(member, variable);
-                if whole.contains(&member.0) {
+                if whole.contains(&member.0) && !is_bit_field(&place) {
                     only_members.insert(member, variable);
                 } else {
                     unit.members.insert(variable, member.0);
@@ -187,9 +188,9 @@ fn members(
 ) -> BTreeMap<Member, Place> {
     let (mut used, mut others) = (BTreeMap::new(), BTreeSet::new());
     nest::loop_expressions(l, &mut |e| {
-        let Some((place, ..)) = nest::accessed_place(e) else { return };
+        let Some((place, _, is_set)) = nest::accessed_place(e) else { return };
         let Some(v) = object_of(place).filter(|v| objects.contains(v)) else { return };
-        match offset(unit, place) {
+        match offset(unit, place).filter(|_| !(is_set && is_bit_field(place))) {
             Some(offset) => {
                 used.entry((v, offset)).or_insert_with(|| place.clone());
             }
@@ -214,7 +215,11 @@ fn members(
     used
 }
 
-/// How many bytes into its object a member lies that could be a variable. `None`: it couldn't, or it is no member.
+fn is_bit_field(place: &Place) -> bool {
+    matches!(place.kind, PlaceKind::Field { bits: Some(_), .. })
+}
+
+/// How many bits into its object a member lies that could be a variable. `None`: it couldn't, or it is no member.
 fn offset(unit: &TranslationUnit, place: &Place) -> Option<u64> {
     let is_value = match unit.types.kind(place.ty.ty) {
         TypeKind::Int(kind) => kind.size() <= 8,
@@ -226,15 +231,18 @@ fn offset(unit: &TranslationUnit, place: &Place) -> Option<u64> {
     if is_value && is_member { within(&unit.types, place) } else { None }
 }
 
-/// How many bytes into the variable that it is a part of a place is, where that is known and nothing else may be there.
+/// How many bits into the variable that it is a part of a place is, where that is known and nothing else may be there.
 fn within(types: &Types, place: &Place) -> Option<u64> {
     if place.ty.quals.is_volatile || place.ty.quals.is_atomic {
         return None;
     }
     match &place.kind {
         PlaceKind::Var(_) => Some(0),
-        PlaceKind::Field { base, record, offset, bits: None, .. } if !types.record(*record).is_union => {
-            Some(within(types, base)? + offset)
+        // What has no name may be a part of what has one.
+        PlaceKind::Field { field: NO_FIELD, .. } => None,
+        PlaceKind::Field { base, record, offset, bits, .. } if !types.record(*record).is_union => {
+            let first = bits.map_or(0, |(first, _)| u64::from(first));
+            Some(within(types, base)? + offset * 8 + first)
         }
         _ => {
             let (array, index, stride) = subscripted(place)?;
@@ -244,7 +252,7 @@ fn within(types: &Types, place: &Place) -> Option<u64> {
                 None => 0,
             };
             let index = u64::try_from(index).ok().filter(|index| index < length)?;
-            Some(within(types, array)? + index * stride)
+            Some(within(types, array)? + index * stride * 8)
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod addresses;
 pub mod alias;
+pub mod bit_fields;
 pub mod blocks;
 pub mod carried;
 pub mod cells;

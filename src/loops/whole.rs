@@ -2,10 +2,11 @@
 //! after knows numbers and pointers only.
 //!
 //! [`spell_out`] comes before functions are inlined, and puts a variable where a compound literal stands; [`copy`] comes behind, and copies member by member
-//! inside of loops. Nothing is done where the order of what a statement does would matter, or where copies of members would not be one of the whole: in unions without a member that fills them,
-//! for bit-fields and for large structs. These stay as they are, and with them the loop.
+//! inside of loops; bit-fields by their containers ([`super::bit_fields`]). Nothing is done where the order of what a statement does would matter, or where copies of members would not be one of the whole:
+//! in unions without a member that fills them, for bit-fields without containers and for large structs. These stay as they are, and with them the loop.
 
 use super::access::describe;
+use super::bit_fields;
 use super::hoist::has_effects;
 use super::nest;
 use super::scalars::is_scalar;
@@ -47,7 +48,7 @@ enum Step {
     Element(u64),
 }
 
-/// A simple value within an object: how many bytes into it, and the way there. Without a way there it is what lies between members, as a number of this type.
+/// A simple value within an object: how many bytes into it, and the way there. Without a way there it is what lies between members, or has bit-fields, as a number of this type.
 #[derive(Clone, Debug)]
 struct Piece {
     offset: u64,
@@ -86,11 +87,8 @@ fn collect(
         TypeKind::Record(id) => {
             let record = types.record(*id);
             let fields = record.fields.as_ref()?;
-            if fields.iter().any(|field| field.bits.is_some()) {
-                return None;
-            }
-            let mut members =
-                fields.iter().zip(0..).map(|(field, number)| (field, Step::Member(*id, number)));
+            let members = fields.iter().zip(0..).filter(|(field, _)| field.bits.is_none());
+            let mut members = members.map(|(field, number)| (field, Step::Member(*id, number)));
             if record.is_union {
                 let fills = |ty: QualType| {
                     let all = pieces(types, ty)?;
@@ -99,7 +97,14 @@ fn collect(
                 let (field, step) = members.find(|(field, _)| fills(field.ty) == Some(true))?;
                 return inside(step, field.ty, offset);
             }
-            members.try_for_each(|(field, step)| inside(step, field.ty, offset + field.offset))
+            members.try_for_each(|(field, step)| inside(step, field.ty, offset + field.offset))?;
+            for container in bit_fields::containers(record)? {
+                let ty = types.find_int(container.kind())?;
+                let ty = QualType { ty, quals: Quals::default() };
+                found.push(Piece { offset: offset + container.offset, ty, way: None });
+            }
+            found.sort_by_key(|piece| piece.offset);
+            Some(())
         }
         TypeKind::Int(kind) | TypeKind::Enum(kind) if kind.size() > 8 => None,
         TypeKind::Float(FloatKind::LongDouble | FloatKind::Float128) => None,
@@ -114,6 +119,19 @@ fn collect(
 /// Whether an object of this type can be copied by its members.
 pub fn by_members(types: &Types, ty: QualType) -> bool {
     pieces(types, ty).is_some()
+}
+
+/// Whether bytes that bit-fields have are not theirs alone: some bits are nobody's.
+fn has_unnamed_bits(types: &Types, ty: QualType) -> bool {
+    match types.kind(ty.ty) {
+        TypeKind::Array(element, _) => has_unnamed_bits(types, *element),
+        TypeKind::Record(id) => {
+            let record = types.record(*id);
+            bit_fields::containers(record).iter().flatten().any(|container| !container.is_full)
+                || record.fields.iter().flatten().any(|field| has_unnamed_bits(types, field.ty))
+        }
+        _ => false,
+    }
 }
 
 /// The bytes of an object of this size that no piece has.
@@ -467,7 +485,8 @@ impl Rewriter<'_> {
     /// What becomes of what lies between the members of a struct that consists of `all`; `None` where nobody can say.
     fn gaps(&self, to: &Place, from: &Place, all: &[Piece]) -> Option<Gaps> {
         let types = &self.unit.types;
-        if gaps(types, all, types.size_of(from.ty.ty)?).is_empty() {
+        let has_unnamed = has_unnamed_bits(types, from.ty);
+        if gaps(types, all, types.size_of(from.ty.ty)?).is_empty() && !has_unnamed {
             return Some(Gaps::Left);
         }
         let mut is_copied = true;
@@ -480,7 +499,9 @@ impl Rewriter<'_> {
             match self.own.get(&v) {
                 // Of another one than this iteration's: it lies somewhere.
                 None if variable.address_taken => {}
-                Some(in_part) if !in_part && is_taken_apart(types, variable.ty) => is_copied = false,
+                Some(in_part) if !in_part && !has_unnamed && is_taken_apart(types, variable.ty) => {
+                    is_copied = false
+                }
                 _ => return None,
             }
         }
@@ -623,7 +644,7 @@ pub fn inside(kind: StmtKind, change: &mut dyn FnMut(Stmt) -> Stmt) -> StmtKind 
 }
 
 /// Whether finding a place changes nothing, and may be done again.
-fn is_pure(place: &Place) -> bool {
+pub fn is_pure(place: &Place) -> bool {
     fn is_known(place: &Place) -> bool {
         let mut known = match &place.kind {
             PlaceKind::Opaque(_) => false,
@@ -719,6 +740,8 @@ mod tests {
             ("for (int i = 0; i < n; i++) a[i] = half(sum(half(b[i]), half((pair){i, 2})));", 4),
             // Four floats, the union's first member, a tag, seven bytes behind it, a pointer.
             ("for (int i = 0; i < n; i++) t[i] = u[i];", 2 * (4 + 1 + 1 + 3 + 1)),
+            // A container, and two bytes behind it.
+            ("for (int i = 0; i < n; i++) c[i] = c[i + n];", 4),
             // From a variable that is taken apart, which has nothing to be known of behind the tag.
             ("for (int i = 0; i < n; i++) { struct leaf v = e[i]; v.real = 0; e[n + i] = v; }", 4),
         ] {
@@ -729,7 +752,7 @@ mod tests {
     #[test]
     fn what_would_not_be_a_copy_stays() {
         for body in [
-            "for (int i = 0; i < n; i++) c[i] = c[i + n];",
+            "for (int i = 0; i < n; i++) { struct bits v = c[i]; c[i + n] = v; }",
             "for (int i = 0; i < n; i++) w[i] = w[i + n];",
             "for (int i = 0; i < n; i++) m[i] = m[i + n];",
             "for (int i = 0; i < n; i++) l[i] = l[i + n];",

@@ -48,6 +48,9 @@ enum { ELEMENTS = 32768, CELLS = 1024, ROWS = 64 };
 struct cell {
   signed char tag;
   short parts[3];
+  _Bool odd : 1;
+  unsigned shade : 6;
+  int level : 9;
   int value;
   double weights[2];
   struct {
@@ -55,6 +58,7 @@ struct cell {
     float share;
   } inner;
   unsigned char last;
+  unsigned char first : 3, second : 5;
 };
 struct owner {
   int count;
@@ -234,7 +238,7 @@ impl Kernel<'_> {
     /// An integer of some other type in memory, as something that can be stored to.
     fn integer_place(&mut self) -> String {
         let (v, subscript) = (self.variable(), self.subscript());
-        match self.below(11) {
+        match self.below(15) {
             0 => format!("cells[({subscript}) & 511].value"),
             1 => format!("cells[({subscript}) & 511].parts[{v} % 3]"),
             2 => format!("o->cells[{v}].parts[{}]", self.below(3)),
@@ -245,6 +249,10 @@ impl Kernel<'_> {
             7 => format!("cells[{v}].tag"),
             8 => format!("local[{v} & 63]"),
             9 => "counter".into(),
+            10 => format!("cells[({subscript}) & 511].shade"),
+            11 => format!("o->cells[{v}].level"),
+            12 => format!("cells[{v}].{}", self.pick(&["first", "second"])),
+            13 => format!("cells[({subscript}) & 511].odd"),
             _ if self.own.floating => format!("(&cells[{v}])->last"),
             // The bytes of wider elements.
             _ => format!("((unsigned char *)a)[{subscript}]"),
@@ -404,11 +412,16 @@ impl Kernel<'_> {
         let (element, value) = (self.target(), self.value());
         if self.calm.is_some() && self.chance(4) {
             let (integer, floating, part) = (self.integer(2), self.floating(1), self.below(3));
-            return match self.below(9) {
+            return match self.below(12) {
                 6 => "cells[i] = cells[512 + (x[i] & 255)];".into(),
                 7 => format!("cells[i] = turned(cells[512 + ((i * 7) & 511)], (int)({integer}));"),
                 8 => format!(
                     "cells[i] = (struct cell){{.tag = 3, .parts = {{[1] = (short)({integer}), {part}}}, .weights = {{{floating}, cells[i].weights[0]}}}};"
+                ),
+                9 => format!("cells[i].level {}= (int)({integer});", self.pick(&["", "+", "^"])),
+                10 => format!("o->cells[i].shade {};", self.pick(&["++", "--", "<<= 1", "|= 5"])),
+                11 => format!(
+                    "{{ struct cell cell; cell.odd = ({integer}) > 0; cell.level = cells[i].level; cell.shade = cell.level + cell.odd; cells[i].first = cell.shade; cells[i].second ^= cell.level; }}"
                 ),
                 0 => format!("cells[i].value = (int)({integer});"),
                 1 => format!("cells[i].parts[{part}] ^= (short)({integer});"),
@@ -988,7 +1001,7 @@ pub fn program(random: &mut Random) -> String {
         text,
         "static void memory(void)\n{{\n  for (int k = 0; k < ELEMENTS; k++) {{\n{values}  }}\n  for (int k = 0; k < CELLS; k++) {{\n    struct cell *c = \
          &cells[k];\n    mix((unsigned long long)c->tag + 3ull * c->last);\n    mix((unsigned long long)c->parts[0] ^ (unsigned long long)c->parts[1] * 5 ^ \
-         (unsigned long long)c->parts[2] * 7);\n    mix((unsigned long long)c->value);\n    mix((unsigned long long)c->inner.total);\n    \
+         (unsigned long long)c->parts[2] * 7);\n    mix((unsigned long long)c->value);\n    mix((unsigned long long)(c->odd + c->shade * 2 + c->level * 128) ^ (unsigned long long)(c->first * 32 + c->second) << 40);\n    mix((unsigned long long)c->inner.total);\n    \
          mix_float(c->weights[0]);\n    mix_float(c->weights[1]);\n    mix_float(c->inner.share);\n  }}\n  mix((unsigned)counter);\n  \
          printf(\"%llx\\n\", hash);\n}}\n"
     );

@@ -248,10 +248,12 @@ impl Emitter<'_> {
             while let PlaceKind::Field { base, record, field, offset, bits: None } = &place.kind {
                 let record = unit.types.record(*record);
                 let name = record.fields.as_ref().and_then(|f| f.get(*field as usize)?.name.clone());
-                if let (Some(tag), Some(name)) = (record.tag.as_ref().or(record.alias.as_ref()), name)
+                if let Some(tag) = record.tag.as_ref().or(record.alias.as_ref())
+                    && (name.is_some() || *field == NO_FIELD)
                     && named.get(tag.as_str()) == Some(&1)
                 {
-                    checks.insert(format!("__builtin_offsetof({tag}, {name}) == {offset}"));
+                    // Where bit-fields are, nothing says in C.
+                    checks.extend(name.map(|name| format!("__builtin_offsetof({tag}, {name}) == {offset}")));
                     checks.insert(format!("sizeof({tag}) == {}", record.size));
                 }
                 place = base;

@@ -1,0 +1,642 @@
+//! Bit-fields (`p->kind == 3`, `pixel[i].green = g`) as what the machine has in their place: numbers of one to eight bytes, their containers, of which they are some bits. What comes
+//! after knows ordinary places, shifts and masks only.
+//!
+//! A container is the smallest number of the machine's that holds a field and all fields that share a byte with it. So two containers of a struct are one or have no byte in common, and who
+//! stores to a field stores to nothing but fields that C counts as the same memory location (C11 6.7.2.1, 3.14): neither to a member beside them, which another thread may be storing to, nor to fields
+//! behind one without a width. Fields without such a container (24 bits in front of a `char`, packed ones across a word's end) stay as they are, and with them the loop; so do assignments whose value
+//! is used, and variables that lie outside of the loop: these are the calling thread's own, and mostly registers. Of those that the loop only reads [`super::members`] makes variables.
+
+use super::hoist::has_effects;
+use super::nest;
+use super::whole::is_pure;
+use crate::c::hir::*;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Bytes of a struct that are read and stored together for the bit-fields in them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Container {
+    /// How many bytes into the struct.
+    pub offset: u64,
+    /// How many bytes: 1, 2, 4 or 8; the offset is a multiple.
+    pub size: u64,
+    /// Whether fields with names have all of its bits.
+    pub is_full: bool,
+}
+
+impl Container {
+    /// The number that it is.
+    pub fn kind(&self) -> IntKind {
+        match self.size {
+            1 => IntKind::UChar,
+            2 => IntKind::UShort,
+            4 => IntKind::UInt,
+            _ => IntKind::ULong,
+        }
+    }
+
+    fn bytes(&self) -> Range<u64> {
+        self.offset..self.offset + self.size
+    }
+}
+
+/// The bits of a record that a field has.
+fn bits_of(field: &Field) -> Option<Range<u64>> {
+    let (first, width) = field.bits?;
+    let start = field.offset * 8 + u64::from(first);
+    Some(start..start + u64::from(width))
+}
+
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// The containers of all bit-fields of a record; `None` where some field has none.
+pub fn containers(record: &Record) -> Option<Vec<Container>> {
+    let fields = record.fields.as_deref()?;
+    let mut found = Vec::new();
+    if record.is_union {
+        for bits in fields.iter().filter_map(bits_of).filter(|bits| !bits.is_empty()) {
+            // A byte that the field has a part of is another member's, too: it may be stored to all the same, since all of a union is one memory location for whoever stores to a member of it,
+            // but not one that the field has nothing of.
+            let within = bits.start / 8..bits.end.div_ceil(8);
+            found.extend(of_run(record, &[(bits, true)], within)?);
+        }
+        return Some(found);
+    }
+    let mut at = 0;
+    while at < fields.len() {
+        // Fields that follow each other are one memory location, up to one without a width.
+        let mut run = Vec::new();
+        while let Some(bits) = fields.get(at).and_then(bits_of) {
+            at += 1;
+            if bits.is_empty() {
+                break;
+            }
+            run.push((bits, fields[at - 1].name.is_some()));
+        }
+        let Some((first, _)) = run.first() else {
+            at += usize::from(fields.get(at).is_some_and(|field| field.bits.is_none()));
+            continue;
+        };
+        let next = fields[at..].iter().find(|field| bits_of(field).is_none_or(|bits| !bits.is_empty()));
+        let end =
+            next.map_or(record.size, |field| bits_of(field).map_or(field.offset, |bits| bits.start / 8));
+        found.extend(of_run(record, &run, first.start / 8..end)?);
+    }
+    Some(found)
+}
+
+/// The containers of fields that follow each other; `within`: the bytes that storing to them may touch.
+fn of_run(record: &Record, run: &[(Range<u64>, bool)], within: Range<u64>) -> Option<Vec<Container>> {
+    let mut spans: Vec<Range<u64>> =
+        run.iter().map(|(bits, _)| bits.start / 8..bits.end.div_ceil(8)).collect();
+    loop {
+        let mut blocks: Vec<Range<u64>> = Vec::new();
+        for span in &spans {
+            let fits = |size: &u64| span.end <= span.start / size * size + size;
+            let size = [1, 2, 4, 8].into_iter().find(fits)?;
+            let start = span.start / size * size;
+            blocks.push(start..start + size);
+        }
+        let meeting = (1..blocks.len()).find(|&k| overlap(&blocks[k - 1], &blocks[k]));
+        if let Some(second) = meeting {
+            let joined: Range<u64> = spans.remove(second);
+            let first = &mut spans[second - 1];
+            *first = first.start.min(joined.start)..first.end.max(joined.end);
+            continue;
+        }
+        let container = |block: Range<u64>| {
+            let size = block.end - block.start;
+            let fits =
+                block.start >= within.start && block.end <= within.end && record.align.is_multiple_of(size);
+            let bits = block.start * 8..block.end * 8;
+            let named = |(own, is_named): &(Range<u64>, bool)| match *is_named && overlap(own, &bits) {
+                true => own.end - own.start,
+                false => 0,
+            };
+            let is_full = run.iter().map(named).sum::<u64>() == size * 8;
+            fits.then_some(Container { offset: block.start, size, is_full })
+        };
+        return blocks.into_iter().map(container).collect();
+    }
+}
+
+/// Where a bit-field is: its container, the first of its bits there, and how many it has.
+fn located(record: &Record, offset: u64, bits: (u32, u32)) -> Option<(Container, u32, u32)> {
+    let start = offset * 8 + u64::from(bits.0);
+    let own = start..start + u64::from(bits.1);
+    // In a union each field has one of its own.
+    let of_field;
+    let all = if record.is_union {
+        of_field = of_run(record, &[(own.clone(), true)], own.start / 8..own.end.div_ceil(8))?;
+        &of_field
+    } else {
+        of_field = containers(record)?;
+        &of_field
+    };
+    let container = all.iter().find(|container| {
+        let bytes = container.bytes();
+        bytes.start * 8 <= own.start && own.end <= bytes.end * 8
+    })?;
+    Some((*container, (start - container.offset * 8) as u32, bits.1))
+}
+
+/// Puts containers in the place of bit-fields, in all loops.
+pub fn spell_out(unit: &mut TranslationUnit) {
+    let has_some = unit
+        .types
+        .record_ids()
+        .any(|id| unit.types.record(id).fields.iter().flatten().any(|field| field.bits.is_some()));
+    if !has_some {
+        return;
+    }
+    for number in 0..unit.functions.len() {
+        let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
+        let mut body = std::mem::replace(&mut unit.functions[number].body, empty);
+        Rewriter { unit, own: BTreeSet::new() }.statement(&mut body, false);
+        unit.functions[number].body = body;
+    }
+}
+
+struct Rewriter<'a> {
+    unit: &'a mut TranslationUnit,
+    /// The variables that loops around declare: each iteration has its own.
+    own: BTreeSet<VarId>,
+}
+
+/// A bit-field within its container.
+struct Bits {
+    /// The place of the container.
+    place: Place,
+    kind: IntKind,
+    /// The first of its bits, and how many it has.
+    first: u32,
+    width: u32,
+}
+
+impl Bits {
+    /// The type in which bits are put together.
+    fn wide(&self) -> IntKind {
+        if self.kind == IntKind::ULong { IntKind::ULong } else { IntKind::UInt }
+    }
+
+    fn mask(&self) -> i128 {
+        (1i128 << self.width) - 1
+    }
+
+    /// Whether the field is all of its container.
+    fn is_whole(&self) -> bool {
+        u64::from(self.width) == self.kind.size() * 8
+    }
+}
+
+impl Rewriter<'_> {
+    /// Changes what a statement does; outside of loops nothing.
+    fn statement(&mut self, s: &mut Stmt, in_loop: bool) {
+        match &mut s.kind {
+            StmtKind::Block(list) => {
+                if in_loop {
+                    self.begin(list);
+                }
+                list.iter_mut().for_each(|s| self.statement(s, in_loop));
+            }
+            StmtKind::If { cond, then, otherwise } => {
+                self.value(cond, in_loop);
+                self.statement(then, in_loop);
+                otherwise.iter_mut().for_each(|s| self.statement(s, in_loop));
+            }
+            StmtKind::Switch { cond, body } => {
+                self.value(cond, in_loop);
+                self.statement(body, in_loop);
+            }
+            StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => self.statement(body, in_loop),
+            StmtKind::Loop(l) => {
+                let mut declared = BTreeSet::new();
+                nest::statements(&l.body, &mut |s| {
+                    if let StmtKind::Declare { var, .. } = &s.kind {
+                        declared.insert(*var);
+                    }
+                });
+                let outer = self.own.clone();
+                self.own.append(&mut declared);
+                l.init.iter_mut().for_each(|s| self.statement(s, true));
+                l.cond.iter_mut().for_each(|e| self.value(e, true));
+                l.step.iter_mut().for_each(|e| self.effect(e));
+                self.statement(&mut l.body, true);
+                self.own = outer;
+            }
+            StmtKind::Expr(e) if in_loop => self.effect(e),
+            StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => self.value(e, in_loop),
+            StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
+                list.iter_mut().for_each(|(_, e)| self.value(e, in_loop));
+            }
+            StmtKind::Return(Some(e)) => self.value(e, in_loop),
+            _ => {}
+        }
+    }
+
+    /// Gives containers of variables that a block declares a value, where all fields in them are assigned before anything else is done with the variable: what is stored to a field first keeps the
+    /// bits beside it.
+    fn begin(&mut self, list: &mut Vec<Stmt>) {
+        let mut at = 0;
+        while at < list.len() {
+            let StmtKind::Declare { var, init: None } = list[at].kind else {
+                at += 1;
+                continue;
+            };
+            // What is declared together stays together.
+            let span = list[at].span;
+            let is_with_it = |s: &&Stmt| matches!(s.kind, StmtKind::Declare { .. }) && s.span == span;
+            let behind = at + list[at..].iter().take_while(is_with_it).count();
+            let begun = self.begun(var, list[at + 1..].iter(), span);
+            list.splice(behind..behind, begun);
+            at += 1;
+        }
+    }
+
+    /// The same of one variable; `behind`: what comes behind its declaration.
+    fn begun<'s>(&mut self, var: VarId, behind: impl Iterator<Item = &'s Stmt>, span: Span) -> Vec<Stmt> {
+        let ty = self.unit.var(var).ty;
+        let TypeKind::Record(id) = *self.unit.types.kind(ty.ty) else { return Vec::new() };
+        let record = self.unit.types.record(id);
+        let fields = record.fields.as_deref().unwrap_or_default();
+        if record.is_union || fields.iter().all(|field| field.bits.is_none()) {
+            return Vec::new();
+        }
+        let Some(mut all) = containers(record) else { return Vec::new() };
+        let own = |place: &Place| match &place.kind {
+            PlaceKind::Field { base, field, bits: Some(_), .. } => {
+                matches!(base.kind, PlaceKind::Var(v) if v == var).then_some(*field)
+            }
+            _ => None,
+        };
+        let mut assigned = BTreeSet::new();
+        for s in behind {
+            let (to, mut is_fine) = match &s.kind {
+                StmtKind::Expr(Expr { kind: ExprKind::Assign(to, _), .. }) => (own(to), true),
+                _ => (None, true),
+            };
+            // Who jumps may pass by what is assigned.
+            nest::statements(s, &mut |s| {
+                let jumps =
+                    matches!(s.kind, StmtKind::Label { .. } | StmtKind::Case { .. } | StmtKind::Goto(_));
+                is_fine &= !jumps;
+            });
+            let mut writes = 0;
+            nest::all_expressions(s, &mut |e| {
+                let place = match &e.kind {
+                    ExprKind::AddressOf(place) => Some((place, true)),
+                    _ => nest::accessed_place(e).map(|(place, _, is_set)| (place, is_set)),
+                };
+                let Some((place, is_set)) =
+                    place.filter(|(place, _)| nest::root_variable(place) == Some(var))
+                else {
+                    return;
+                };
+                writes += usize::from(is_set);
+                is_fine &= is_set || own(place).is_some_and(|field| assigned.contains(&field));
+            });
+            if !is_fine || writes != usize::from(to.is_some()) {
+                break;
+            }
+            assigned.extend(to);
+        }
+        all.retain(|container| {
+            let bits = container.offset * 8..(container.offset + container.size) * 8;
+            let is_set = |(field, number): (&Field, u32)| {
+                let is_here = field.name.is_some() && bits_of(field).is_some_and(|own| overlap(&own, &bits));
+                !is_here || assigned.contains(&number)
+            };
+            fields.iter().zip(0..).all(is_set)
+        });
+        let mut begun = Vec::new();
+        for container in all {
+            let whole = Box::new(self.unit.new_place(PlaceKind::Var(var), ty, span));
+            let kind = PlaceKind::Field {
+                base: whole,
+                record: id,
+                field: NO_FIELD,
+                offset: container.offset,
+                bits: None,
+            };
+            let ty = self.int(container.kind());
+            let value = Box::new(self.number(0, container.kind(), span));
+            let kind = ExprKind::Assign(self.unit.new_place(kind, ty, span), value);
+            begun.push(Stmt { kind: StmtKind::Expr(Expr { kind, ty, span }), span });
+        }
+        begun
+    }
+
+    /// Changes an expression whose value is used.
+    fn value(&mut self, e: &mut Expr, in_loop: bool) {
+        if in_loop {
+            nest::change_expression(e, self);
+        }
+    }
+
+    /// Changes an expression whose value nobody wants.
+    fn effect(&mut self, e: &mut Expr) {
+        match &mut e.kind {
+            ExprKind::Comma(a, b) => {
+                self.effect(a);
+                self.effect(b);
+                return;
+            }
+            ExprKind::Cast(a) if matches!(self.unit.types.kind(e.ty.ty), TypeKind::Void) => {
+                self.effect(a);
+                return;
+            }
+            _ => {}
+        }
+        if let Some(stored) = self.stored(e) {
+            *e = stored;
+        }
+        self.value(e, true);
+    }
+
+    /// What stores to a bit-field as what stores to its container.
+    fn stored(&mut self, e: &Expr) -> Option<Expr> {
+        let (place, value) = match &e.kind {
+            ExprKind::Assign(place, value) => (place, Some(value)),
+            ExprKind::AssignOp { place, value, .. } => (place, Some(value)),
+            ExprKind::IncDec { place, .. } => (place, None),
+            _ => return None,
+        };
+        if value.is_some_and(|value| has_effects(value)) || !is_pure(place) {
+            return None;
+        }
+        let bits = self.bits(place)?;
+        let (span, wide) = (e.span, bits.wide());
+        let new = match &e.kind {
+            ExprKind::Assign(_, value) => self.cast((**value).clone(), wide),
+            ExprKind::AssignOp { op, value, compute, .. } => {
+                let old = Expr { kind: ExprKind::Load(place.clone()), ty: plain(place.ty), span };
+                let old = Expr { kind: ExprKind::Cast(Box::new(self.loaded(&old)?)), ty: *compute, span };
+                let new =
+                    Expr { kind: ExprKind::Binary(*op, Box::new(old), value.clone()), ty: *compute, span };
+                let new = Expr { kind: ExprKind::Cast(Box::new(new)), ty: plain(place.ty), span };
+                self.cast(new, wide)
+            }
+            // Not of a truth value, which counts otherwise.
+            ExprKind::IncDec { amount, .. } if self.unit.types.as_int(place.ty.ty)? != IntKind::Bool => {
+                let old = self.raw(&bits);
+                let amount = self.number(i128::from(*amount) & bits.mask(), wide, span);
+                self.binary(BinOp::Add, old, amount)
+            }
+            _ => return None,
+        };
+        let new = if bits.is_whole() {
+            new
+        } else {
+            let new = self.masked(new, bits.mask());
+            let new = self.shifted(BinOp::Shl, new, bits.first);
+            let all = (1i128 << (wide.size() * 8)) - 1;
+            let old = self.container(&bits, span);
+            let old = self.masked(old, all & !(bits.mask() << bits.first));
+            self.binary(BinOp::Or, old, new)
+        };
+        let ty = plain(bits.place.ty);
+        let new = self.cast(new, bits.kind);
+        let to = self.again(&bits.place);
+        Some(Expr { kind: ExprKind::Assign(to, Box::new(new)), ty, span })
+    }
+
+    /// The value of a bit-field by that of its container.
+    fn loaded(&mut self, e: &Expr) -> Option<Expr> {
+        let ExprKind::Load(place) = &e.kind else { return None };
+        let bits = self.bits(place)?;
+        let is_signed = self.unit.types.as_int(place.ty.ty)?.signed();
+        let (wide, span) = (bits.wide(), e.span);
+        let value = if is_signed {
+            let all = wide.size() as u32 * 8;
+            let value = self.container(&bits, span);
+            let value = self.shifted(BinOp::Shl, value, all - bits.first - bits.width);
+            let signed = if wide == IntKind::ULong { IntKind::Long } else { IntKind::Int };
+            let value = self.cast(value, signed);
+            self.shifted(BinOp::Shr, value, all - bits.width)
+        } else {
+            self.raw(&bits)
+        };
+        let ty = plain(place.ty);
+        if value.ty.ty == ty.ty {
+            return Some(value);
+        }
+        Some(Expr { kind: ExprKind::Cast(Box::new(value)), ty, span })
+    }
+
+    /// Where a place is, if it is a bit-field that is looked at here.
+    fn bits(&mut self, place: &Place) -> Option<Bits> {
+        let PlaceKind::Field { base, record, offset, bits: Some(bits), .. } = &place.kind else {
+            return None;
+        };
+        if place.ty.quals.is_volatile || place.ty.quals.is_atomic || !self.is_in_memory(base) {
+            return None;
+        }
+        let (container, first, width) = located(self.unit.types.record(*record), *offset, *bits)?;
+        let kind = container.kind();
+        let ty = QualType { ty: self.unit.types.intern(TypeKind::Int(kind)), quals: place.ty.quals };
+        let (base, record) = (base.clone(), *record);
+        let kind_of_place =
+            PlaceKind::Field { base, record, field: NO_FIELD, offset: container.offset, bits: None };
+        let place = self.unit.new_place(kind_of_place, ty, place.span);
+        Some(Bits { place, kind, first, width })
+    }
+
+    /// Whether a struct lies in memory that the loop comes to by a pointer or by the name of something that lasts, or is the iteration's own.
+    fn is_in_memory(&self, place: &Place) -> bool {
+        match &place.kind {
+            PlaceKind::Deref(_) => nest::root_variable(place).is_none_or(|v| self.is_known(v)),
+            PlaceKind::Field { base, .. } => self.is_in_memory(base),
+            PlaceKind::Var(v) => self.is_known(*v),
+            PlaceKind::Opaque(_) => false,
+        }
+    }
+
+    fn is_known(&self, v: VarId) -> bool {
+        !matches!(self.unit.var(v).storage, Storage::Local | Storage::Param) || self.own.contains(&v)
+    }
+
+    // ---- Small things.
+
+    /// The container's value.
+    fn container(&mut self, bits: &Bits, span: Span) -> Expr {
+        let ty = plain(bits.place.ty);
+        let value = Expr { kind: ExprKind::Load(self.again(&bits.place)), ty, span };
+        self.cast(value, bits.wide())
+    }
+
+    /// The field's bits as a number without a sign.
+    fn raw(&mut self, bits: &Bits) -> Expr {
+        let value = self.container(bits, bits.place.span);
+        let value = self.shifted(BinOp::Shr, value, bits.first);
+        if u64::from(bits.first + bits.width) == bits.kind.size() * 8 {
+            return value;
+        }
+        self.masked(value, bits.mask())
+    }
+
+    fn masked(&mut self, e: Expr, mask: i128) -> Expr {
+        let kind = self.unit.types.as_int(e.ty.ty).unwrap_or(IntKind::ULong);
+        let mask = self.number(mask, kind, e.span);
+        self.binary(BinOp::And, e, mask)
+    }
+
+    fn shifted(&mut self, op: BinOp, e: Expr, by: u32) -> Expr {
+        if by == 0 {
+            return e;
+        }
+        let by = self.number(by.into(), IntKind::Int, e.span);
+        self.binary(op, e, by)
+    }
+
+    fn binary(&mut self, op: BinOp, a: Expr, b: Expr) -> Expr {
+        let (ty, span) = (a.ty, a.span);
+        Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), ty, span }
+    }
+
+    fn number(&mut self, value: i128, kind: IntKind, span: Span) -> Expr {
+        Expr { kind: ExprKind::Int(value), ty: self.int(kind), span }
+    }
+
+    fn cast(&mut self, e: Expr, kind: IntKind) -> Expr {
+        let (ty, span) = (self.int(kind), e.span);
+        if e.ty.ty == ty.ty {
+            return e;
+        }
+        Expr { kind: ExprKind::Cast(Box::new(e)), ty, span }
+    }
+
+    fn int(&mut self, kind: IntKind) -> QualType {
+        QualType { ty: self.unit.types.intern(TypeKind::Int(kind)), quals: Quals::default() }
+    }
+
+    /// A place once more.
+    fn again(&mut self, place: &Place) -> Place {
+        let mut place = place.clone();
+        nest::change_place(&mut place, true, &mut nest::Numbered(&mut self.unit.n_places));
+        place
+    }
+}
+
+impl nest::Change for Rewriter<'_> {
+    fn expression(&mut self, e: &mut Expr) -> bool {
+        if let Some(value) = self.loaded(e) {
+            *e = value;
+        }
+        true
+    }
+}
+
+fn plain(ty: QualType) -> QualType {
+    QualType { ty: ty.ty, quals: Quals::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+
+    /// The containers of `struct R` or `union R`, with the sizes in bytes, and whether they are full.
+    fn found(record: &str) -> Option<Vec<(u64, u64, bool)>> {
+        let unit = crate::c::lower_unit(&format!("{record} r;"), &Default::default());
+        let variable = unit.variables.iter().find(|v| v.name == "r").unwrap_or_else(|| panic!("{record}"));
+        let TypeKind::Record(id) = unit.types.kind(variable.ty.ty) else { panic!("{record}") };
+        let all = containers(unit.types.record(*id))?;
+        Some(all.iter().map(|c| (c.offset, c.size, c.is_full)).collect())
+    }
+
+    #[test]
+    fn containers_are_apart_and_touch_nobody_else() {
+        for (record, wanted) in [
+            ("struct R { unsigned a : 3, b : 5; }", Some(vec![(0, 1, true)])),
+            ("struct R { unsigned a : 3, b : 4; }", Some(vec![(0, 1, false)])),
+            ("struct R { unsigned a : 3, : 5; unsigned b : 8; }", Some(vec![(0, 1, false), (1, 1, true)])),
+            // Fields that share bytes share a container, and with what that reaches.
+            ("struct R { unsigned a : 20, b : 12; }", Some(vec![(0, 4, true)])),
+            ("struct R { unsigned a : 3, b : 13, c : 16; }", Some(vec![(0, 2, true), (2, 2, true)])),
+            ("struct R { unsigned a : 8, b : 16, c : 8; }", Some(vec![(0, 4, true)])),
+            ("struct R { unsigned long a : 20, b : 32, c : 12; }", Some(vec![(0, 8, true)])),
+            // Behind the last field is nobody, before the next member and the one before somebody may be.
+            ("struct R { unsigned a : 20; }", Some(vec![(0, 4, false)])),
+            ("struct R { unsigned a : 20; char c; }", None),
+            ("struct R { char c; unsigned a : 20; }", None),
+            ("struct R { char c; unsigned a : 4, b : 12; }", None),
+            (
+                "struct R { char c; unsigned a : 4; char d; unsigned b : 2; }",
+                Some(vec![(1, 1, false), (3, 1, false)]),
+            ),
+            ("struct R { unsigned a : 20; char more[]; }", None),
+            // One without a width begins another memory location.
+            (
+                "struct R { unsigned a : 4; char : 0; unsigned b : 4; }",
+                Some(vec![(0, 1, false), (1, 1, false)]),
+            ),
+            (
+                "struct R { unsigned a : 12; int : 0; unsigned b : 20; }",
+                Some(vec![(0, 2, false), (4, 4, false)]),
+            ),
+            ("struct R { unsigned a : 20; char : 0; unsigned b : 8; }", None),
+            // Where words don't begin at their multiples, bytes do.
+            ("struct __attribute__((packed)) R { char c; unsigned a : 4, b : 4; }", Some(vec![(1, 1, true)])),
+            ("struct __attribute__((packed)) R { unsigned a : 12, b : 20; }", None),
+            ("union R { unsigned a : 16; unsigned b : 7; int c; }", Some(vec![(0, 2, true), (0, 1, false)])),
+            ("union R { unsigned a : 20; char c[4]; }", None),
+            ("struct R { int a; }", Some(vec![])),
+        ] {
+            assert_eq!(found(record), wanted, "{record}");
+        }
+    }
+
+    const TYPES: &str = "struct flags { unsigned kind : 3, live : 1, count : 12, id : 16; float weight; };\n\
+        struct odd { unsigned low : 24; char c; }; struct pixel { unsigned short r : 5, g : 6, b : 5; };\n\
+        struct spare { unsigned a : 7; int b; }; struct still { volatile unsigned now : 3; };\n";
+
+    /// Whether the last loop of a body has a plan.
+    fn has_plan(body: &str) -> bool {
+        let head = "void f(int n, struct flags *a, const struct flags *b, const int *k, int *x, struct odd *o, struct pixel *p, struct spare *s, const struct spare *t, struct still *v, struct flags c)";
+        let text = format!("{TYPES}{head}\n{{ {body} }}\n");
+        let (_, reports) = judged(&text, &AnalysisOptions::default());
+        reports.last().unwrap_or_else(|| panic!("{body}")).plan.is_some()
+    }
+
+    #[test]
+    fn loops_come_to_containers() {
+        for (body, wanted) in [
+            ("for (int i = 0; i < n; i++) x[i] = a[i].kind + a[i].count;", true),
+            (
+                "for (int i = 0; i < n; i++) { a[i].kind = i; a[i].count += x[i]; ++a[i].id; a[i].live ^= 1; }",
+                true,
+            ),
+            ("for (int i = 0; i < n; i++) a[i] = b[k[i]];", true),
+            ("for (int i = 0; i < n; i++) { struct pixel q = p[i]; q.g ^= q.r; p[i] = q; }", true),
+            ("for (int i = 0; i < n; i++) s[i] = t[i];", true),
+            ("for (int i = 0; i < n; i++) { struct flags *e = a + i; e->live = e->kind > 2; }", true),
+            // A variable outside of the loop.
+            ("c.id = 3; for (int i = 0; i < n; i++) x[i] = c.live ? c.id : c.count;", true),
+            ("for (int i = 0; i < n; i++) { x[i] = c.id; c.count = x[i]; }", false),
+            // No container, or the value of what is stored.
+            ("for (int i = 0; i < n; i++) x[i] = o[i].low;", false),
+            ("for (int i = 0; i < n; i++) x[i] = (a[i].kind = i);", false),
+            ("for (int i = 0; i < n; i++) x[i] = v[i].now;", false),
+            // All of its own, in the order in which they are needed; or not.
+            (
+                "for (int i = 0; i < n; i++) { struct pixel q; q.r = k[i]; q.b = q.r + 1; q.g = 3; x[i] = q.r * q.g + q.b; }",
+                true,
+            ),
+            (
+                "for (int i = 0; i < n; i++) { struct pixel q; q.r = k[i]; q.b = q.r + 1; x[i] = q.r + q.b; }",
+                false,
+            ),
+            (
+                "for (int i = 0; i < n; i++) { struct pixel q; q.r = k[i]; q.b = q.r + q.g; q.g = 3; x[i] = q.r + q.b; }",
+                false,
+            ),
+            // Bits that are nobody's, of a variable that isn't anywhere.
+            ("for (int i = 0; i < n; i++) { struct spare q = t[i]; q.a++; s[i] = q; }", false),
+        ] {
+            assert_eq!(has_plan(body), wanted, "{body}");
+        }
+    }
+}
