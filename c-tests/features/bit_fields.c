@@ -11,6 +11,7 @@
  * expect parts: runs on clean
  * expect configured: runs on clean
  * expect owned: runs on clean
+ * expect assigned_on: runs on clean
  * expect chain: stays on clean */
 #include "../support/inputs.h"
 
@@ -147,6 +148,17 @@ COMPUTE static void owned(int n, const int *a, unsigned *b)
   }
 }
 
+/* Of a value that is assigned on each keeps what it has room for. */
+COMPUTE static void assigned_on(int n, const int *x, mixed *a, word *w, int *y)
+{
+  for (int i = 0; i < n; i++) { /* loop assigned_on */
+    y[i] = a[i].left = a[i].level = x[i] + 5;
+    w[i].low = w[i].middle = a[i].done = i & 3;
+    a[i].right = a[i].tag = a[i].tag * 3 + 1;
+    w[i].high = w[i].low = w[i].low + 1;
+  }
+}
+
 /* One field's neighbour is the next iteration's. */
 COMPUTE static void chain(int n, node *a)
 {
@@ -205,6 +217,7 @@ int main(int argc, char **argv)
     parts(n, h);
     configured(n, c, x, y);
     owned(n, x, u);
+    assigned_on(n / 2, x, m, w, y);
     chain(n, a);
     check_stop(&check);
     check_array(&check, "all", &all, 1, sizeof all);

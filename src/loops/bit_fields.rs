@@ -4,11 +4,11 @@
 //! A container is the smallest number of the machine's that holds a field and all fields that share a byte with it. So two containers of a struct are one or have no byte in common, and who
 //! stores to a field stores to nothing but fields that C counts as the same memory location (C11 6.7.2.1, 3.14): neither to a member beside them, which another thread may be storing to, nor to fields
 //! behind one without a width. Fields without such a container (24 bits in front of a `char`, packed ones across a word's end) stay as they are, and with them the loop; so do assignments whose value
-//! is used, and variables that lie outside of the loop: these are the calling thread's own, and mostly registers. Of those that the loop only reads [`super::members`] makes variables.
+//! is used by anything but assignments, and variables that lie outside of the loop: these are the calling thread's own, and mostly registers. Of those that the loop only reads [`super::members`] makes variables.
 
 use super::hoist::has_effects;
 use super::nest;
-use super::whole::is_pure;
+use super::whole::{is_pure, loads_memory};
 use crate::c::hir::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -349,10 +349,64 @@ impl Rewriter<'_> {
             }
             _ => {}
         }
+        if let ExprKind::Assign(_, value) = &e.kind
+            && has_effects(value)
+        {
+            // `p->a = p->b = 0`: one behind the other.
+            let mut list = Vec::new();
+            if self.one_by_one(e, &mut list).is_some() && list.iter().any(assigns_bits) {
+                list.iter_mut().for_each(|e| self.effect(e));
+                let comma = |a: Expr, b: Expr| {
+                    let (ty, span) = (b.ty, b.span);
+                    Expr { kind: ExprKind::Comma(Box::new(a), Box::new(b)), ty, span }
+                };
+                if let Some(all) = list.into_iter().reduce(comma) {
+                    *e = all;
+                }
+                return;
+            }
+        }
         if let Some(stored) = self.stored(e) {
             *e = stored;
         }
         self.value(e, true);
+    }
+
+    /// The value of an expression, with the assignments that it consists of in front of that, innermost first. `None`: it does something else.
+    fn one_by_one(&mut self, e: &Expr, list: &mut Vec<Expr>) -> Option<Expr> {
+        match &e.kind {
+            ExprKind::Cast(value) => {
+                let value = self.one_by_one(value, list)?;
+                Some(Expr { kind: ExprKind::Cast(Box::new(value)), ..*e })
+            }
+            ExprKind::Assign(place, value) if is_pure(place) => {
+                let value = self.one_by_one(value, list)?;
+                // What was stored may be what the value is made of.
+                let reads = loads_memory(self.unit, &value);
+                let mut kept = value.clone();
+                list.push(Expr { kind: ExprKind::Assign(place.clone(), Box::new(value)), ..*e });
+                if reads {
+                    let ty = plain(place.ty);
+                    return Some(Expr { kind: ExprKind::Load(self.again(place)), ty, span: e.span });
+                }
+                nest::change_expression(&mut kept, &mut nest::Numbered(&mut self.unit.n_places));
+                Some(self.kept(place, kept))
+            }
+            _ => (!has_effects(e)).then(|| e.clone()),
+        }
+    }
+
+    /// What a place keeps of a value of its type.
+    fn kept(&mut self, place: &Place, value: Expr) -> Expr {
+        let PlaceKind::Field { bits: Some((_, width)), .. } = place.kind else { return value };
+        let Some(kind) = self.unit.types.as_int(place.ty.ty).filter(|kind| *kind != IntKind::Bool) else {
+            return value;
+        };
+        let wide = if kind.size() == 8 { IntKind::ULong } else { IntKind::UInt };
+        let ty = value.ty;
+        let value = self.cast(value, wide);
+        let value = self.of_bits(value, wide, (0, width), kind.signed());
+        Expr { kind: ExprKind::Cast(Box::new(value)), ty, span: place.span }
     }
 
     /// What stores to a bit-field as what stores to its container.
@@ -407,14 +461,10 @@ impl Rewriter<'_> {
         let ExprKind::Load(place) = &e.kind else { return None };
         let bits = self.bits(place)?;
         let is_signed = self.unit.types.as_int(place.ty.ty)?.signed();
-        let (wide, span) = (bits.wide(), e.span);
+        let span = e.span;
         let value = if is_signed {
-            let all = wide.size() as u32 * 8;
             let value = self.container(&bits, span);
-            let value = self.shifted(BinOp::Shl, value, all - bits.first - bits.width);
-            let signed = if wide == IntKind::ULong { IntKind::Long } else { IntKind::Int };
-            let value = self.cast(value, signed);
-            self.shifted(BinOp::Shr, value, all - bits.width)
+            self.of_bits(value, bits.wide(), (bits.first, bits.width), true)
         } else {
             self.raw(&bits)
         };
@@ -464,6 +514,19 @@ impl Rewriter<'_> {
         let ty = plain(bits.place.ty);
         let value = Expr { kind: ExprKind::Load(self.again(&bits.place)), ty, span };
         self.cast(value, bits.wide())
+    }
+
+    /// Some bits of a number as a number: the first of them, and how many.
+    fn of_bits(&mut self, value: Expr, wide: IntKind, (first, width): (u32, u32), is_signed: bool) -> Expr {
+        if !is_signed {
+            let value = self.shifted(BinOp::Shr, value, first);
+            return self.masked(value, (1i128 << width) - 1);
+        }
+        let all = wide.size() as u32 * 8;
+        let value = self.shifted(BinOp::Shl, value, all - first - width);
+        let signed = if wide == IntKind::ULong { IntKind::Long } else { IntKind::Int };
+        let value = self.cast(value, signed);
+        self.shifted(BinOp::Shr, value, all - width)
     }
 
     /// The field's bits as a number without a sign.
@@ -526,6 +589,10 @@ impl nest::Change for Rewriter<'_> {
         }
         true
     }
+}
+
+fn assigns_bits(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Assign(Place { kind: PlaceKind::Field { bits: Some(_), .. }, .. }, _))
 }
 
 fn plain(ty: QualType) -> QualType {
@@ -616,6 +683,7 @@ mod tests {
             // A variable outside of the loop.
             ("c.id = 3; for (int i = 0; i < n; i++) x[i] = c.live ? c.id : c.count;", true),
             ("for (int i = 0; i < n; i++) { x[i] = c.id; c.count = x[i]; }", false),
+            ("for (int i = 0; i < n; i++) a[i].kind = a[i].count = x[i] = k[i];", true),
             // No container, or the value of what is stored.
             ("for (int i = 0; i < n; i++) x[i] = o[i].low;", false),
             ("for (int i = 0; i < n; i++) x[i] = (a[i].kind = i);", false),

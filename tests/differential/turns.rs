@@ -88,7 +88,7 @@ pub fn possible_on_gpu(built: &Built<'_>, input: &str) -> Vec<Setting> {
     possible
 }
 
-/// In which of them it runs it: on each second input in one by turns; on the first one besides in what all programs have, and wherever something shows that is expected there first and
+/// In which of them it runs it: on each third input in one by turns; on the first one besides in what all programs have, and wherever something shows that is expected there first and
 /// shows in no other setting. Each one needs kernels of its own, and they are most of the time.
 pub fn on_gpu(built: &Built<'_>, input: &str) -> Vec<Setting> {
     let Built { program, inputs, .. } = built;
@@ -97,7 +97,7 @@ pub fn on_gpu(built: &Built<'_>, input: &str) -> Vec<Setting> {
     let (mut due, others): (Vec<Setting>, Vec<Setting>) =
         possible_on_gpu(built, input).into_iter().partition(is_due);
     let turn = built.turn(input);
-    due.extend(in_turn(&others, turn / 2, usize::from(is_whole() || turn.is_multiple_of(2))));
+    due.extend(in_turn(&others, turn / 3, usize::from(is_whole() || turn.is_multiple_of(3))));
     due
 }
 
