@@ -686,7 +686,7 @@ mod tests {
             ("for (int i = 0; i < n; i++) a[i].kind = a[i].count = x[i] = k[i];", true),
             // No container, or the value of what is stored.
             ("for (int i = 0; i < n; i++) x[i] = o[i].low;", false),
-            ("for (int i = 0; i < n; i++) x[i] = (a[i].kind = i);", false),
+            ("for (int i = 0; i < n; i++) x[i] = (a[i].kind = i) + 1;", false),
             ("for (int i = 0; i < n; i++) x[i] = v[i].now;", false),
             // All of its own, in the order in which they are needed; or not.
             (
