@@ -11,6 +11,7 @@
  * expect parts: runs on clean
  * expect configured: runs on clean
  * expect owned: runs on clean
+ * expect converted: runs on clean
  * expect assigned_on: runs on clean
  * expect chain: stays on clean */
 #include "../support/inputs.h"
@@ -159,6 +160,17 @@ COMPUTE static void assigned_on(int n, const int *x, mixed *a, word *w, int *y)
   }
 }
 
+/* What is converted isn't a bit-field any more, which would be promoted to int. */
+COMPUTE static void converted(int n, const node *a, const word *w, unsigned long *u, int *y)
+{
+  for (int i = 0; i < n; i++) { /* loop converted */
+    u[i] ^= (unsigned long)a[i].id << 40 | (unsigned long long)w[i].low * 123456u * 10000u;
+    y[i] += (unsigned)a[i].kind - 5 > 10;
+    y[i] -= a[i].kind - 5 > 10;
+    y[i] ^= (int)sizeof((unsigned long)a[i].count + 0);
+  }
+}
+
 /* One field's neighbour is the next iteration's. */
 COMPUTE static void chain(int n, node *a)
 {
@@ -179,6 +191,7 @@ int main(int argc, char **argv)
   int *index = check_alloc(&check, check.size, sizeof *index), *x = check_alloc(&check, check.size, sizeof *x), *y = check_alloc(&check, check.size, sizeof *y);
   unsigned char *of = check_alloc(&check, check.size, 1);
   float *sum = check_alloc(&check, check.size, sizeof *sum);
+  unsigned long *big = check_alloc(&check, check.size, sizeof *big);
   unsigned *u = check_alloc(&check, check.size, sizeof *u);
 
   for (int r = 0; r < check.repeat; r++) {
@@ -200,6 +213,7 @@ int main(int argc, char **argv)
       index[i] = i;
       x[i] = (int)k - (1 << 29);
       y[i] = 0;
+      big[i] = k * 77ul;
     }
     for (int i = n - 1; i > 0; i--) {
       int j = (int)check_below(&check, (size_t)i), k = index[i];
@@ -218,6 +232,7 @@ int main(int argc, char **argv)
     configured(n, c, x, y);
     owned(n, x, u);
     assigned_on(n / 2, x, m, w, y);
+    converted(n, a, w, big, y);
     chain(n, a);
     check_stop(&check);
     check_array(&check, "all", &all, 1, sizeof all);
@@ -230,6 +245,7 @@ int main(int argc, char **argv)
     check_array(&check, "of", of, check.size, 1);
     check_array(&check, "sum", sum, check.size, sizeof *sum);
     check_array(&check, "y", y, check.size, sizeof *y);
+    check_array(&check, "big", big, check.size, sizeof *big);
     check_array(&check, "u", u, check.size, sizeof *u);
   }
   free(a);
@@ -245,6 +261,7 @@ int main(int argc, char **argv)
   free(y);
   free(of);
   free(sum);
+  free(big);
   free(u);
   return check_close(&check);
 }

@@ -121,14 +121,14 @@ pub fn by_members(types: &Types, ty: QualType) -> bool {
     pieces(types, ty).is_some()
 }
 
-/// Whether bytes that bit-fields have are not theirs alone: some bits are nobody's.
-fn has_unnamed_bits(types: &Types, ty: QualType) -> bool {
+/// Whether some container in an object is as asked.
+fn has_container(types: &Types, ty: QualType, is_one: fn(&bit_fields::Container) -> bool) -> bool {
     match types.kind(ty.ty) {
-        TypeKind::Array(element, _) => has_unnamed_bits(types, *element),
+        TypeKind::Array(element, _) => has_container(types, *element, is_one),
         TypeKind::Record(id) => {
             let record = types.record(*id);
-            bit_fields::containers(record).iter().flatten().any(|container| !container.is_full)
-                || record.fields.iter().flatten().any(|field| has_unnamed_bits(types, field.ty))
+            bit_fields::containers(record).iter().flatten().any(is_one)
+                || record.fields.iter().flatten().any(|field| has_container(types, field.ty, is_one))
         }
         _ => false,
     }
@@ -169,7 +169,7 @@ enum Gaps {
 /// Structs of so many members at most are taken apart.
 const TAKEN_APART: usize = 12;
 
-/// Whether a compiler takes a variable of this type apart: a struct of nothing but numbers, pointers and such structs.
+/// Whether a compiler takes a variable of this type apart: a struct of nothing but numbers, pointers and such structs. One with bit-fields is copied as a whole, with what lies between.
 fn is_taken_apart(types: &Types, ty: QualType) -> bool {
     fn count(types: &Types, ty: QualType, left: &mut usize) -> bool {
         match types.kind(ty.ty) {
@@ -177,7 +177,8 @@ fn is_taken_apart(types: &Types, ty: QualType) -> bool {
             TypeKind::Record(id) => {
                 let record = types.record(*id);
                 let fields = record.fields.as_deref().unwrap_or_default();
-                !record.is_union && fields.iter().all(|field| count(types, field.ty, left))
+                let mut fields = fields.iter();
+                !record.is_union && fields.all(|field| field.bits.is_none() && count(types, field.ty, left))
             }
             _ => {
                 let fits = *left > 0;
@@ -485,8 +486,8 @@ impl Rewriter<'_> {
     /// What becomes of what lies between the members of a struct that consists of `all`; `None` where nobody can say.
     fn gaps(&self, to: &Place, from: &Place, all: &[Piece]) -> Option<Gaps> {
         let types = &self.unit.types;
-        let has_unnamed = has_unnamed_bits(types, from.ty);
-        if gaps(types, all, types.size_of(from.ty.ty)?).is_empty() && !has_unnamed {
+        let has_gaps = !gaps(types, all, types.size_of(from.ty.ty)?).is_empty();
+        if !has_gaps && !has_container(types, from.ty, |container| !container.is_full) {
             return Some(Gaps::Left);
         }
         let mut is_copied = true;
@@ -499,9 +500,7 @@ impl Rewriter<'_> {
             match self.own.get(&v) {
                 // Of another one than this iteration's: it lies somewhere.
                 None if variable.address_taken => {}
-                Some(in_part) if !in_part && !has_unnamed && is_taken_apart(types, variable.ty) => {
-                    is_copied = false
-                }
+                Some(in_part) if !in_part && is_taken_apart(types, variable.ty) => is_copied = false,
                 _ => return None,
             }
         }
@@ -704,7 +703,7 @@ mod tests {
     use crate::loops::options::AnalysisOptions;
 
     const TYPES: &str = "typedef struct { float x, y; } pair; struct tree { pair first[2]; union { double real; long whole; }; char tag; struct tree *up; };\n\
-        struct bits { int low : 3, high : 7; }; struct with_long { long double wide; }; struct moving { volatile int now; };\n\
+        struct bits { int low : 3, high : 7; }; struct full { unsigned char low : 3, high : 5; short more; }; struct with_long { long double wide; }; struct moving { volatile int now; };\n\
         struct large { int all[40]; }; struct leaf { char tag; double real; }; pair some(int); double sqrt(double);\n\
         static pair sum(pair a, pair b) { pair s = {a.x + b.x, a.y + b.y}; return s; }\n\
         static pair half(pair a) { if (a.x < 0) return (pair){0}; a.x /= 2; a.y /= 2; return a; }\n\
@@ -712,7 +711,7 @@ mod tests {
 
     /// Whether the one loop of `void f(int n, pair *a, pair *b, int *k, struct tree *t, ...)` has a plan, and how many places it accesses.
     fn accesses(body: &str) -> Option<usize> {
-        let head = "void f(int n, pair *a, const pair *b, int *k, struct tree *t, const struct tree *u, struct bits *c, struct with_long *w, struct moving *m, struct large *l, struct leaf *e)";
+        let head = "void f(int n, pair *a, const pair *b, int *k, struct tree *t, const struct tree *u, struct bits *c, struct with_long *w, struct moving *m, struct large *l, struct leaf *e, struct full *g)";
         let text = format!("{TYPES}{head}\n{{ {body} }}\n");
         let (_, reports) = judged(&text, &AnalysisOptions::default());
         assert_eq!(reports.len(), 1, "{body}");
@@ -752,7 +751,9 @@ mod tests {
     #[test]
     fn what_would_not_be_a_copy_stays() {
         for body in [
+            // Nor where bit-fields keep a variable together.
             "for (int i = 0; i < n; i++) { struct bits v = c[i]; c[i + n] = v; }",
+            "for (int i = 0; i < n; i++) { struct full v = g[i]; v.low = i; g[i + n] = v; }",
             "for (int i = 0; i < n; i++) w[i] = w[i + n];",
             "for (int i = 0; i < n; i++) m[i] = m[i + n];",
             "for (int i = 0; i < n; i++) l[i] = l[i + n];",

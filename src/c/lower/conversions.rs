@@ -56,7 +56,8 @@ impl Lowering<'_> {
     /// A conversion of `expr` to `ty`, folded where it is one of integer constants.
     pub(super) fn cast(&mut self, expr: Expr, ty: QualType) -> Expr {
         let ty = QualType { quals: PLAIN, ..ty };
-        if expr.ty == ty {
+        // What was a bit-field isn't any more: it would be promoted by its width.
+        if expr.ty == ty && bit_field(&expr).is_none() {
             return expr;
         }
         let span = expr.span;
