@@ -58,6 +58,7 @@ static void *real(const char *name)
   asm(".globl " #name "\n.type " #name ", @function\n" #name ": jmp *real_" #name "(%rip)\n")
 HAND_OVER(cuInit);
 HAND_OVER(cuDeviceGet);
+HAND_OVER(cuDeviceGetCount);
 HAND_OVER(cuDevicePrimaryCtxRetain);
 HAND_OVER(cuCtxSetCurrent);
 HAND_OVER(cuDeviceGetAttribute);

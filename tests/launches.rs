@@ -138,3 +138,45 @@ fn the_host_looks_at_short_logs_with_a_range_itself() {
     assert!(names.windows(looked.len()).any(|some| some == looked), "{calls}");
     assert!(!names.contains(&"cuLaunchKernelEx"), "{calls}");
 }
+
+/// Which GPU a process asks the driver for, of three; and what it says.
+fn chosen(settings: &[(&str, &str)]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        &at("emulated GPU"),
+    );
+    std::fs::write(at("fill.c"), PROGRAM).unwrap();
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
+    compiler.args(["-O2", "-fparagon-threshold=1", "-o"]).arg(at("fill")).arg(at("fill.c"));
+    assert!(compiler.status().unwrap().success());
+    let mut program = Command::new(at("fill"));
+    gpu.apply(&mut program);
+    program
+        .envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")])
+        .env("EMULATED_DEVICES", "3")
+        .env("EMULATED_CHOSEN", at("chosen"))
+        .envs(settings.iter().copied());
+    let done = program.output().unwrap();
+    assert!(done.status.success());
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "1 0.00333333\n-1 -1\n3 0.01\n4 0.0133333\n");
+    let asked = std::fs::read_to_string(at("chosen")).unwrap_or_default();
+    (asked, String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+#[test]
+fn a_process_uses_the_gpu_whose_turn_it_is() {
+    for (settings, wanted) in [
+        (&[][..], "0\n"),
+        (&[("OMPI_COMM_WORLD_LOCAL_RANK", "4")][..], "1\n"),
+        (&[("SLURM_LOCALID", "0"), ("MPI_LOCALRANKID", "2")], "2\n"),
+        (&[("SLURM_LOCALID", "1"), ("PARAGON_GPU", "2")], "2\n"),
+    ] {
+        assert_eq!(chosen(settings), (wanted.into(), String::new()), "{settings:?}");
+    }
+    // One that isn't there: none is used, and the user hears of it once.
+    let (asked, said) = chosen(&[("PARAGON_GPU", "3")]);
+    assert_eq!((asked.as_str(), said.lines().count()), ("", 1), "{said}");
+    assert!(said.starts_with("paragon: PARAGON_GPU=3"), "{said}");
+}

@@ -193,8 +193,20 @@ int cuInit(unsigned)
     std::this_thread::sleep_for(std::chrono::milliseconds(atoi(milliseconds)));
   return SUCCESS;
 }
-int cuDeviceGet(int *device, int)
+// How many there are (EMULATED_DEVICES; one), all the same; which one is asked for is told in a file (EMULATED_CHOSEN).
+int cuDeviceGetCount(int *count)
 {
+  const char *devices = getenv("EMULATED_DEVICES");
+  *count = devices != nullptr ? atoi(devices) : 1;
+  return SUCCESS;
+}
+int cuDeviceGet(int *device, int number)
+{
+  if (const char *path = getenv("EMULATED_CHOSEN"); path != nullptr && *path != 0)
+    if (FILE *file = fopen(path, "a"); file != nullptr) {
+      fprintf(file, "%d\n", number);
+      fclose(file);
+    }
   *device = 0;
   return SUCCESS;
 }

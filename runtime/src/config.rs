@@ -4,6 +4,7 @@
 //! and its relatives) ignore all of them.
 
 use crate::device::LogMethod;
+use crate::device::cuda::Gpu;
 use crate::memory::own;
 use crate::speculation::cmt::Guesses;
 use std::path::PathBuf;
@@ -75,6 +76,8 @@ pub struct Config {
     pub in_place: bool,
     /// Who may win.
     pub race: RaceChoice,
+    /// Which GPU it is.
+    pub gpu: Gpu,
     /// Threads for loops on the CPU, at least 1.
     pub threads: usize,
     /// Whether the first invocation of a logged loop is only monitored.
@@ -186,6 +189,8 @@ impl Config {
             number
         };
         let threads = number("PARAGON_THREADS", 1..=4096).map_or_else(available_threads, |n| n as usize);
+        let asked = number("PARAGON_GPU", 0..=u64::from(u32::MAX)).map(|n| n as u32);
+        let gpu = Gpu::of_process(asked, &lookup);
         let patience = number("PARAGON_PATIENCE", 1..=3_600_000).map(Duration::from_millis);
         let trace = lookup("PARAGON_TRACE").filter(|t| !t.is_empty()).map(PathBuf::from);
         (
@@ -195,6 +200,7 @@ impl Config {
                 trace,
                 in_place,
                 race,
+                gpu,
                 threads,
                 monitor,
                 inspections,

@@ -216,7 +216,7 @@ impl Engine {
         cache_folder::settle();
         tracking::allow(config.tracking);
         let pool = Pool::default();
-        let cmt = Cmt::new(pool.clone(), config.threads);
+        let cmt = Cmt::new(pool.clone(), config.threads, config.gpu);
         if !config.ahead {
             cmt.ahead.end();
         }

@@ -262,7 +262,9 @@ pub fn machine(settings: &[usize]) -> u64 {
     (env!("CARGO_PKG_VERSION"), PG_ABI_VERSION, settings).hash(&mut hasher);
     // SAFETY: a plain query of the system.
     unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.hash(&mut hasher);
-    std::env::var_os("CUDA_VISIBLE_DEVICES").hash(&mut hasher);
+    for chosen in ["CUDA_VISIBLE_DEVICES", "PARAGON_GPU"] {
+        std::env::var_os(chosen).hash(&mut hasher);
+    }
     std::fs::read(format!("{DRIVER}/version")).ok().hash(&mut hasher);
     // The driver's own words about a model may wake it up; the bus knows its number.
     let mut models: Vec<_> = std::fs::read_dir(format!("{DRIVER}/gpus"))

@@ -28,6 +28,7 @@ use super::watch::Watch;
 use super::written::{self, Rows, Written};
 use crate::abi::{PG_FAIL_STOPPED, PG_FAIL_TIME, Region, Value};
 use crate::config::GroupChoice;
+use crate::device::cuda::Gpu;
 use crate::device::pool::Pool;
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, TIME_IS_UP};
@@ -275,6 +276,7 @@ pub struct Cmt {
     threads: Arc<Driver>,
     cuda: Arc<Driver>,
     cuda_state: Arc<AtomicU8>,
+    gpu: Gpu,
     /// Has kernels made before they are needed.
     pub ahead: Ahead,
     /// Ends jobs that nobody waits for.
@@ -283,13 +285,14 @@ pub struct Cmt {
 
 impl Cmt {
     /// A handle; threads are started when first needed. Kernels are made ahead until somebody says [`Ahead::end`].
-    pub fn new(pool: Pool, threads: usize) -> Cmt {
+    pub fn new(pool: Pool, threads: usize, gpu: Gpu) -> Cmt {
         Cmt {
             pool,
             width: Arc::new(Width::new(threads)),
             threads: Arc::default(),
             cuda: Arc::default(),
             cuda_state: Arc::new(AtomicU8::new(CudaState::Unknown as u8)),
+            gpu,
             ahead: Ahead::default(),
             watch: Watch::default(),
         }
@@ -404,9 +407,9 @@ impl Cmt {
                 }),
                 Kind::Cuda => {
                     state.store(CudaState::Opening as u8, Ordering::Release);
-                    let ahead = self.ahead.clone();
+                    let (ahead, gpu) = (self.ahead.clone(), self.gpu);
                     own_threads::start(own_threads::FOR_CUDA, move || {
-                        serve_cuda(&driver, &inbox, &state, &ahead, &pool, &width);
+                        serve_cuda(&driver, &inbox, &state, &ahead, (&pool, gpu), &width);
                     })
                 }
             };

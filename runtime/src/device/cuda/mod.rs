@@ -9,6 +9,7 @@ mod blank;
 mod buffered;
 mod cache;
 mod chain;
+mod chosen;
 mod filled;
 mod grids;
 mod kernels;
@@ -34,6 +35,7 @@ use crate::memory::{programs_allocator, tracking};
 use crate::speculation::inspector::turns::Order;
 use blank::Blank;
 use chain::Chain;
+pub use chosen::Gpu;
 use cudarc::driver::sys;
 use kernels::Loaded;
 use link::Link;
@@ -132,8 +134,8 @@ struct Cuda {
 // SAFETY: handles of the driver and pinned memory belong to no thread; the device is used by one thread at a time.
 unsafe impl Send for Cuda {}
 
-/// Opens the first GPU; the pool's threads help to copy. `is_known` is told what it is like as soon as the driver says so, which takes a half of the time.
-pub fn open(pool: Pool, is_known: impl FnOnce(&Outline)) -> Result<Box<dyn Device>, DeviceError> {
+/// Opens a GPU; the pool's threads help to copy. `is_known` is told what it is like as soon as the driver says so, which takes a half of the time.
+pub fn open(pool: Pool, gpu: Gpu, is_known: impl FnOnce(&Outline)) -> Result<Box<dyn Device>, DeviceError> {
     // SAFETY: a name that ends with a zero; nothing is loaded that wasn't, and what was stays.
     let known = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     tracking::driver_is_loaded(known.is_null());
@@ -150,7 +152,12 @@ pub fn open(pool: Pool, is_known: impl FnOnce(&Outline)) -> Result<Box<dyn Devic
     unsafe {
         check(sys::cuInit(0), "cuInit", 0)?;
         let mut device = 0;
-        check(sys::cuDeviceGet(&mut device, 0), "cuDeviceGet", 0)?;
+        let count = || {
+            let mut count = 0;
+            check(sys::cuDeviceGetCount(&mut count), "cuDeviceGetCount", 0)?;
+            Ok(count as u32)
+        };
+        check(sys::cuDeviceGet(&mut device, gpu.number(count)? as i32), "cuDeviceGet", 0)?;
         let outline = Outline::of(device)?;
         is_known(&outline);
         let mut context = std::ptr::null_mut();

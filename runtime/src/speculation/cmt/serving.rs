@@ -3,7 +3,7 @@
 use super::ahead::Ahead;
 use super::inbox::Inbox;
 use super::{CudaState, Driver, Job, Kind, Report, run};
-use crate::device::cuda::Outline;
+use crate::device::cuda::{Gpu, Outline};
 use crate::device::pool::{Pool, may_stay_awake};
 use crate::device::threads::Width;
 use crate::device::{Device, DeviceError};
@@ -115,7 +115,7 @@ pub(super) fn serve_cuda(
     inbox: &Inbox<Message>,
     state: &AtomicU8,
     ahead: &Ahead,
-    pool: &Pool,
+    (pool, gpu): (&Pool, Gpu),
     width: &Width,
 ) {
     let set_state = |s: CudaState| {
@@ -130,7 +130,7 @@ pub(super) fn serve_cuda(
         let opened = std::panic::catch_unwind(|| {
             // Whole, with the promises that they carry.
             let (pool, known) = (pool, known);
-            crate::device::cuda::open(pool.0, known.0)
+            crate::device::cuda::open(pool.0, gpu, known.0)
         });
         leaving::arrange();
         opened.ok().and_then(Result::ok)
