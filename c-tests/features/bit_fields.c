@@ -157,6 +157,9 @@ COMPUTE static void assigned_on(int n, const int *x, mixed *a, word *w, int *y)
     w[i].low = w[i].middle = a[i].done = i & 3;
     a[i].right = a[i].tag = a[i].tag * 3 + 1;
     w[i].high = w[i].low = w[i].low + 1;
+    int t = i;
+    a[i].left = a[i].level = t = t + 1;
+    y[i] ^= t;
   }
 }
 

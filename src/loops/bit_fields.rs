@@ -51,9 +51,13 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// The containers of all bit-fields of a record; `None` where some field has none.
+/// The containers of all bit-fields of a record; `None` where some field has none, or none may be read with the others.
 pub fn containers(record: &Record) -> Option<Vec<Container>> {
     let fields = record.fields.as_deref()?;
+    let is_special = |field: &Field| field.ty.quals.is_volatile || field.ty.quals.is_atomic;
+    if fields.iter().any(|field| field.bits.is_some() && is_special(field)) {
+        return None;
+    }
     let mut found = Vec::new();
     if record.is_union {
         for bits in fields.iter().filter_map(bits_of).filter(|bits| !bits.is_empty()) {
@@ -127,13 +131,9 @@ fn located(record: &Record, offset: u64, bits: (u32, u32)) -> Option<(Container,
     let start = offset * 8 + u64::from(bits.0);
     let own = start..start + u64::from(bits.1);
     // In a union each field has one of its own.
-    let of_field;
-    let all = if record.is_union {
-        of_field = of_run(record, &[(own.clone(), true)], own.start / 8..own.end.div_ceil(8))?;
-        &of_field
-    } else {
-        of_field = containers(record)?;
-        &of_field
+    let all = match record.is_union {
+        true => of_run(record, &[(own.clone(), true)], own.start / 8..own.end.div_ceil(8))?,
+        false => containers(record)?,
     };
     let container = all.iter().find(|container| {
         let bytes = container.bytes();
@@ -381,8 +381,8 @@ impl Rewriter<'_> {
             }
             ExprKind::Assign(place, value) if is_pure(place) => {
                 let value = self.one_by_one(value, list)?;
-                // What was stored may be what the value is made of.
-                let reads = loads_memory(self.unit, &value);
+                // What was stored may be what the value is made of. A variable says what it keeps.
+                let reads = loads_memory(self.unit, &value) || matches!(place.kind, PlaceKind::Var(_));
                 let mut kept = value.clone();
                 list.push(Expr { kind: ExprKind::Assign(place.clone(), Box::new(value)), ..*e });
                 if reads {
@@ -417,7 +417,7 @@ impl Rewriter<'_> {
             ExprKind::IncDec { place, .. } => (place, None),
             _ => return None,
         };
-        if value.is_some_and(|value| has_effects(value)) || !is_pure(place) {
+        if value.is_some_and(|value| assigns(value)) || !is_pure(place) {
             return None;
         }
         let bits = self.bits(place)?;
@@ -496,15 +496,14 @@ impl Rewriter<'_> {
     /// Whether a struct lies in memory that the loop comes to by a pointer or by the name of something that lasts, or is the iteration's own.
     fn is_in_memory(&self, place: &Place) -> bool {
         match &place.kind {
-            PlaceKind::Deref(_) => nest::root_variable(place).is_none_or(|v| self.is_known(v)),
+            PlaceKind::Deref(_) => true,
             PlaceKind::Field { base, .. } => self.is_in_memory(base),
-            PlaceKind::Var(v) => self.is_known(*v),
+            PlaceKind::Var(v) => {
+                let storage = self.unit.var(*v).storage;
+                !matches!(storage, Storage::Local | Storage::Param) || self.own.contains(v)
+            }
             PlaceKind::Opaque(_) => false,
         }
-    }
-
-    fn is_known(&self, v: VarId) -> bool {
-        !matches!(self.unit.var(v).storage, Storage::Local | Storage::Param) || self.own.contains(&v)
     }
 
     // ---- Small things.
@@ -591,6 +590,13 @@ impl nest::Change for Rewriter<'_> {
     }
 }
 
+/// Whether something is assigned where an expression is evaluated. Calls that are left assign nothing, or keep the loop as it stands.
+fn assigns(e: &Expr) -> bool {
+    let mut found = false;
+    nest::expressions(e, &mut |e| found |= nest::accessed_place(e).is_some_and(|(.., writes)| writes));
+    found
+}
+
 fn assigns_bits(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Assign(Place { kind: PlaceKind::Field { bits: Some(_), .. }, .. }, _))
 }
@@ -648,6 +654,8 @@ mod tests {
             // Where words don't begin at their multiples, bytes do.
             ("struct __attribute__((packed)) R { char c; unsigned a : 4, b : 4; }", Some(vec![(1, 1, true)])),
             ("struct __attribute__((packed)) R { unsigned a : 12, b : 20; }", None),
+            // Who may look at one of them doesn't want to be looked at with another one.
+            ("struct R { unsigned a : 4; volatile unsigned b : 4; }", None),
             ("union R { unsigned a : 16; unsigned b : 7; int c; }", Some(vec![(0, 2, true), (0, 1, false)])),
             ("union R { unsigned a : 20; char c[4]; }", None),
             ("struct R { int a; }", Some(vec![])),
@@ -680,6 +688,7 @@ mod tests {
             ("for (int i = 0; i < n; i++) { struct pixel q = p[i]; q.g ^= q.r; p[i] = q; }", true),
             ("for (int i = 0; i < n; i++) s[i] = t[i];", true),
             ("for (int i = 0; i < n; i++) { struct flags *e = a + i; e->live = e->kind > 2; }", true),
+            ("for (int i = 0; i < n; i++) a[i].kind = __builtin_sqrt(x[i]);", true),
             // A variable outside of the loop.
             ("c.id = 3; for (int i = 0; i < n; i++) x[i] = c.live ? c.id : c.count;", true),
             ("for (int i = 0; i < n; i++) { x[i] = c.id; c.count = x[i]; }", false),
