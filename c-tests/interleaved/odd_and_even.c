@@ -4,7 +4,7 @@
  * usage: odd_and_even KIND TRIALS
  *
  * KIND is how the loop finds its elements: `logged` (by indices, so that they are known only when it runs) or `proven`. Trials take turns with arrays of bytes,
- * of which eight lie in a word that somebody might copy whole, of 32-bit numbers and of doubles. After each trial every element is looked at. It ends
+ * of which eight lie in a word that somebody might copy whole, of 32-bit numbers, of doubles and of structs, of whose bit-fields each thread has its own. After each trial every element is looked at. It ends
  * with a line, and with 1 where a store was lost. */
 #include <pthread.h>
 #include <sched.h>
@@ -21,6 +21,12 @@ enum { PAIRS = 2500 };
 static uint8_t *bytes;
 static uint32_t *numbers;
 static double *doubles;
+/* The loop's and the other thread's in turn; C counts those behind one without a width as memory of their own. */
+static struct fields {
+  uint8_t low : 3, high : 5;
+  uint8_t others;
+  uint8_t more : 4, : 0, theirs : 4;
+} *fields;
 static uint32_t in[PAIRS];
 static int to[PAIRS];
 
@@ -77,6 +83,25 @@ static void proven_doubles(double *restrict a, const uint32_t *restrict from, ui
     a[2 * i] = from[i] * 5u + t;
 }
 
+static void logged_fields(struct fields *a, const int *where, const uint32_t *from, uint32_t t, int n)
+{
+  for (int i = 0; i < n; i++) {
+    struct fields *f = &a[where[i] / 2];
+    f->low = from[i] * 5u + t;
+    f->high = (from[i] * 5u + t) >> 3;
+    f->more = (from[i] * 5u + t) >> 8;
+  }
+}
+
+static void proven_fields(struct fields *restrict a, const uint32_t *restrict from, uint32_t t, int n)
+{
+  for (int i = 0; i < n; i++) {
+    a[i].low = from[i] * 5u + t;
+    a[i].high = (from[i] * 5u + t) >> 3;
+    a[i].more = (from[i] * 5u + t) >> 8;
+  }
+}
+
 /* ---- the other thread ---- */
 
 static void *writer(void *unused)
@@ -91,9 +116,10 @@ static void *writer(void *unused)
       sched_yield();
     atomic_store(&begun, trial);
     for (long i = 0; i < PAIRS; i++) {
-      switch (trial % 3) {
+      switch (trial % 4) {
       case 0: bytes[2 * i + 1] = (uint8_t)odd(trial, i); break;
       case 1: numbers[2 * i + 1] = odd(trial, i); break;
+      case 2: fields[i].others = (uint8_t)odd(trial, i), fields[i].theirs = odd(trial, i) >> 8; break;
       default: doubles[2 * i + 1] = odd(trial, i);
       }
       /* It goes on at once when the loop is over. */
@@ -113,12 +139,17 @@ static int check(long trial)
 {
   for (long i = 0; i < PAIRS; i++) {
     uint32_t a, b, wanted = even(trial, i), others = odd(trial, i);
-    switch (trial % 3) {
+    switch (trial % 4) {
     case 0:
       a = bytes[2 * i], b = bytes[2 * i + 1];
       wanted = (uint8_t)wanted, others = (uint8_t)others;
       break;
     case 1: a = numbers[2 * i], b = numbers[2 * i + 1]; break;
+    case 2:
+      a = fields[i].low | (uint32_t)fields[i].high << 3 | (uint32_t)fields[i].more << 8;
+      b = fields[i].others | (uint32_t)fields[i].theirs << 8;
+      wanted &= 0xfff, others &= 0xfff;
+      break;
     default: a = (uint32_t)doubles[2 * i], b = (uint32_t)doubles[2 * i + 1];
     }
     if (a != wanted || b != others) {
@@ -146,8 +177,8 @@ int main(int argc, char **argv)
   }
   /* What goes to element 2 i is the same either way. */
   uint32_t *from = malloc(sizeof in);
-  bytes = malloc(2 * PAIRS), numbers = malloc(2 * PAIRS * sizeof *numbers), doubles = malloc(2 * PAIRS * sizeof *doubles);
-  if (from == 0 || bytes == 0 || numbers == 0 || doubles == 0 || pthread_create(&other, 0, writer, &trials))
+  bytes = malloc(2 * PAIRS), numbers = malloc(2 * PAIRS * sizeof *numbers), doubles = malloc(2 * PAIRS * sizeof *doubles), fields = calloc(PAIRS, sizeof *fields);
+  if (from == 0 || bytes == 0 || numbers == 0 || doubles == 0 || fields == 0 || pthread_create(&other, 0, writer, &trials))
     return 2;
   for (int i = 0; i < PAIRS; i++)
     from[i] = is_logged ? in[to[i] / 2] : in[i];
@@ -163,9 +194,10 @@ int main(int argc, char **argv)
     atomic_store(&asked, trial);
     while (atomic_load(&begun) < trial)
       sched_yield();
-    switch (trial % 3) {
+    switch (trial % 4) {
     case 0: is_logged ? logged_bytes(bytes, to, from, t, PAIRS) : proven_bytes(bytes, from, t, PAIRS); break;
     case 1: is_logged ? logged_numbers(numbers, to, from, t, PAIRS) : proven_numbers(numbers, from, t, PAIRS); break;
+    case 2: is_logged ? logged_fields(fields, to, from, t, PAIRS) : proven_fields(fields, from, t, PAIRS); break;
     default: is_logged ? logged_doubles(doubles, to, from, t, PAIRS) : proven_doubles(doubles, from, t, PAIRS);
     }
     atomic_store(&over, trial);
