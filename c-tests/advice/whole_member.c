@@ -1,13 +1,15 @@
 /* kind: unsupported-type
  * advice: whole-member
+ *
+ * No number of the machine's has just these three bytes: who stores four may store to what another thread has in the last one.
  */
 struct cell {
 #ifdef ADVISED
   unsigned kind;
 #else
-  unsigned kind : 4;
+  unsigned kind : 24;
 #endif
-  int value;
+  unsigned char level;
 };
 
 void mark(struct cell *a, int n) {
