@@ -61,6 +61,26 @@ int main(void)
 }
 "#;
 
+/// A program in a folder, built with these options of the compiler, whose loops the emulated GPU runs.
+fn built(folder: &Path, text: &str, options: &[&str]) -> Command {
+    let at = |name: &str| folder.join(name);
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        &at("emulated GPU"),
+    );
+    std::fs::write(at("fill.c"), text).unwrap();
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
+    compiler.args(options).args(["-O2", "-fparagon-threshold=1", "-o"]).arg(at("fill")).arg(at("fill.c"));
+    let output = compiler.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut program = Command::new(at("fill"));
+    gpu.apply(&mut program);
+    program
+        .envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")])
+        .env("PARAGON_PATIENCE", "600000");
+    program
+}
+
 /// What the first program's entries have asked for.
 fn calls(options: &[&str], settings: &[(&str, &str)]) -> String {
     calls_of(PROGRAM, "1 0.00333333\n-1 -1\n3 0.01\n4 0.0133333\n", options, settings)
@@ -69,28 +89,14 @@ fn calls(options: &[&str], settings: &[(&str, &str)]) -> String {
 /// What a program's entries have asked for, one call a line, with these options of the compiler and settings besides.
 fn calls_of(text: &str, says: &str, options: &[&str], settings: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let gpu = EmulatedGpu::build(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
-        &at("emulated GPU"),
-    );
-    std::fs::write(at("fill.c"), text).unwrap();
-    let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
-    compiler.args(options).args(["-O2", "-fparagon-threshold=1", "-o"]).arg(at("fill")).arg(at("fill.c"));
-    let built = compiler.output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let mut program = Command::new(at("fill"));
-    gpu.apply(&mut program);
-    program
-        .envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")])
-        .env("PARAGON_PATIENCE", "600000")
-        .env("EMULATED_CALLS", at("calls"))
-        .envs(settings.iter().copied());
+    let calls = folder.path().join("calls");
+    let mut program = built(folder.path(), text, options);
+    program.env("EMULATED_CALLS", &calls).envs(settings.iter().copied());
     let done = program.output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success());
     assert_eq!(said, says);
-    std::fs::read_to_string(at("calls")).unwrap()
+    std::fs::read_to_string(calls).unwrap()
 }
 
 #[test]
@@ -142,26 +148,13 @@ fn the_host_looks_at_short_logs_with_a_range_itself() {
 /// Which GPU a process asks the driver for, of three; and what it says.
 fn chosen(settings: &[(&str, &str)]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let gpu = EmulatedGpu::build(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
-        &at("emulated GPU"),
-    );
-    std::fs::write(at("fill.c"), PROGRAM).unwrap();
-    let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
-    compiler.args(["-O2", "-fparagon-threshold=1", "-o"]).arg(at("fill")).arg(at("fill.c"));
-    assert!(compiler.status().unwrap().success());
-    let mut program = Command::new(at("fill"));
-    gpu.apply(&mut program);
-    program
-        .envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")])
-        .env("EMULATED_DEVICES", "3")
-        .env("EMULATED_CHOSEN", at("chosen"))
-        .envs(settings.iter().copied());
+    let chosen = folder.path().join("chosen");
+    let mut program = built(folder.path(), PROGRAM, &[]);
+    program.env("EMULATED_DEVICES", "3").env("EMULATED_CHOSEN", &chosen).envs(settings.iter().copied());
     let done = program.output().unwrap();
     assert!(done.status.success());
     assert_eq!(String::from_utf8_lossy(&done.stdout), "1 0.00333333\n-1 -1\n3 0.01\n4 0.0133333\n");
-    let asked = std::fs::read_to_string(at("chosen")).unwrap_or_default();
+    let asked = std::fs::read_to_string(chosen).unwrap_or_default();
     (asked, String::from_utf8_lossy(&done.stderr).into_owned())
 }
 
