@@ -64,8 +64,8 @@ Record = dict[str, Any]
 AS_FAST = 1.02
 # Repetitions from which on no more are made once all but the first take as long on the GPU, up to such a part of it.
 LEAST_KNOWN, KNOWN_PART = 3, 0.02
-# Runs of a kernel again and again; and how the trace calls it where nothing has a log.
-AGAIN = 8
+# Runs of a kernel with cold caches, and again and again; and how the trace calls it where nothing has a log.
+COLD, AGAIN = 7, 8
 NOT_LOGGED = ("none", "mark")
 # Less time than this isn't worth beginning with anything.
 LEAST_SECONDS = 3.0
@@ -178,20 +178,28 @@ def kernels_are_known(records: list[Record], repetitions: int) -> bool:
     return max(sums[1:]) - min(sums[1:]) <= KNOWN_PART * min(sums[1:])
 
 
-def again_times(launches: list[Record], records: list[Record], repetitions: int) -> Record:
-    """What kernels take in the last repetition if each runs again and again, in milliseconds, where nothing is logged then: a log that nobody clears says
-    something else the second time. Only where the last two repetitions have a launch for each entry, the same ones: the first one's may be several,
-    as long as nobody knows how long they take."""
+def replayed_times(lines: list[Record], records: list[Record], repetitions: int) -> Record:
+    """What kernels take in the last repetition, in milliseconds: with cold caches, the checks included that are made ready meanwhile; and if each runs again and again,
+    where nothing is logged then: a log that nobody clears says something else the second time. Only where the last two repetitions have a launch for each
+    entry, the same ones: the first one's may be several, as long as nobody knows how long they take."""
     on_device = [record for record in records if record["device"] == "cuda"]
     each = len(on_device) // repetitions
+    launches = [(at, line) for at, line in enumerate(lines) if "checked" not in line["ms"]]
     if each == 0 or len(on_device) % repetitions != 0 or len(launches) > (repetitions + 1) * each:
         return {}
-    which = [(launch["kernel"], launch["blocks"]) for launch in launches]
+    which = [(launch["kernel"], launch["blocks"]) for _, launch in launches]
     if which[-each:] != which[-2 * each : -each]:
         return {}
-    if any(record["log"] not in NOT_LOGGED for record in on_device[-each:]):
-        return {}
-    return {"again_ms": rounded(sum(statistics.median(launch["ms"]["again"]) for launch in launches[-each:]))}
+    is_logged = any(record["log"] not in NOT_LOGGED for record in on_device[-each:])
+    result = {}
+    for state in ["cold"] if is_logged else ["cold", "again"]:
+        times = [launch["ms"].get(state) for _, launch in launches[-each:]]
+        if all(times):
+            result[f"{state}_ms"] = sum(statistics.median(ms) for ms in times)
+    if "cold_ms" in result:
+        pairs = [line["ms"] for line in lines[launches[-each][0] :] if "checked" in line["ms"]]
+        result["cold_ms"] += sum(statistics.median(b - a for a, b in zip(pair["unchecked"], pair["checked"])) for pair in pairs)
+    return {state: rounded(ms) for state, ms in result.items()}
 
 
 class Bench:
@@ -309,9 +317,9 @@ class Bench:
         if column.is_paragon:
             environment["PARAGON_TRACE"] = str(trace)
         replays = trace.with_suffix(".replays")
-        if column.again:
+        if column.replays:
             replays.unlink(missing_ok=True)
-            environment |= self.instruments().timing(replays, {"BENCH_AGAIN": str(AGAIN)})
+            environment |= self.instruments().timing(replays, {"BENCH_COLD": str(COLD), "BENCH_AGAIN": str(AGAIN)})
         command = self.command(application, column, size, column.repetitions)
         # Where it is the GPU's own clock that counts, a few repetitions may say all.
         are_known = (lambda done: kernels_are_known(of_computation(application, read_records(trace)), done)) if column.takes_turns else None
@@ -331,8 +339,8 @@ class Bench:
         if column.is_paragon and repetitions:
             records = of_computation(application, read_records(trace))
             measurement["device"] = device_times(records, len(repetitions) + (run.problem is not None))
-            if column.again:
-                measurement["device"] |= again_times(read_launches(replays), records, len(repetitions))
+            if column.replays:
+                measurement["device"] |= replayed_times(read_launches(replays), records, len(repetitions))
         return measurement
 
     # ---- what has to be compiled
@@ -403,7 +411,7 @@ class Bench:
             numbers = json.loads(run.output)
         except ValueError:
             return {"ms": None, "problem": run.problem or "it printed nothing"}
-        states = ["resident_ms", "fresh_ms", "behind_ms", "again_ms"]
+        states = ["resident_ms", "fresh_ms", "behind_ms", "cold_ms", "again_ms"]
         kinds = [*states, *(f"same_bits_{state}" for state in states)]
         times = {key: rounded(numbers[key]) for key in kinds if key in numbers}
         other = {"size": application.size, "times": 1.0, "problem": run.problem, "seconds": run.seconds}
@@ -495,7 +503,7 @@ class Bench:
         first = ["cc", "unsafe", "paragon", "paragon-cuda", "openmp", "paragon-threads", "gcc-parallel", "polly"]
         first += ["paragon-cuda-learnt", *(f"paragon-cuda-{log}" for log in LOGS)]
         last = ["paragon-cuda", "gcc-parallel", "polly"]
-        return [(column, False) for column in first] + [(column, True) for column in last] + [("paragon-cuda-again", False)]
+        return [(column, False) for column in first] + [(column, True) for column in last] + [(f"paragon-cuda{log}-again", False) for log in ["", "-bitmap"]]
 
     def is_second(self, application: Application, column: str) -> bool:
         """Whether a measurement takes long, or says little."""
@@ -659,6 +667,12 @@ COMPARED = [
     ("first entry", "paragon-cuda-learnt", "first"),
     ("bitmap log", "paragon-cuda-bitmap", "later"),
 ]
+# The same of kernels that are run several times where the program launches them.
+REPLAYED = {
+    "cold caches": [("Paragon, cold caches", "paragon-cuda-again"), ("bitmap log, cold caches", "paragon-cuda-bitmap-again")],
+    "again and again": [("Paragon, again and again", "paragon-cuda-again")],
+}
+KEY_OF = {"cold caches": "cold_ms", "again and again": "again_ms"}
 
 
 def equal_states(results: Record) -> str:
@@ -666,7 +680,10 @@ def equal_states(results: Record) -> str:
     heads = ["application", "hand-written, behind copies", "same bits"]
     for what, _, _ in COMPARED:
         heads += [what, "times", "times same bits"]
-    heads += ["hand-written, again and again", "same bits", "Paragon, again and again", "times", "times same bits"]
+    for state, whats in REPLAYED.items():
+        heads += [f"hand-written, {state}", "same bits"]
+        for what, _ in whats:
+            heads += [what, "times", "times same bits"]
     rows, ratios = [], collections.defaultdict(list)
 
     def against(name: str, ms: float | None, hand: Record, state: str) -> list[str]:
@@ -683,8 +700,15 @@ def equal_states(results: Record) -> str:
         for what, column, entry in COMPARED:
             ms, device = kernels_of(columns, column)
             row += against(what, device.get("first_kernels_ms") if ms and entry == "first" else ms, hand, "behind_ms")
-        again = columns.get("paragon-cuda-again", {}).get("device", {}).get("again_ms")
-        rows.append([*row, cell(hand.get("again_ms")), cell(hand.get("same_bits_again_ms")), *against("Paragon, again and again", again, hand, "again_ms")])
+        for state, whats in REPLAYED.items():
+            key = KEY_OF[state]
+            row += [cell(hand.get(key)), cell(hand.get(f"same_bits_{key}"))]
+            for what, column in whats:
+                device = columns.get(column, {}).get("device", {})
+                ms = device.get(key)
+                # What is looked at behind the kernel has been made once, where the program wanted it.
+                row += against(what, ms + device["checks_ms"] if ms is not None else None, hand, key)
+        rows.append(row)
     means = [f"{name} {statistics.geometric_mean(each):.3g} ({len(each)})" for name, each in ratios.items()]
     if not rows:
         return "No hand-written kernel was measured in these states."
@@ -692,7 +716,8 @@ def equal_states(results: Record) -> str:
 
 
 STATES = """Each number is compared with hand-written kernels in its own state. *Behind copies*: each loop's kernel once, behind copies of that loop's arrays into
-the GPU's memory; so Paragon's entries always run. *Again and again*: each loop's kernel many times, by itself, nothing copied in between; only where
+the GPU's memory; so Paragon's entries run, as far as they copy. *Cold caches*: each loop's kernel by itself, behind a copy of other memory, so that the GPU's caches hold
+nothing of its data, of both sides; what checks a log behind the kernel is added as an entry took it. *Again and again*: each loop's kernel many times, by itself, nothing copied in between; only where
 nothing is logged. In the table above hand-written kernels ran again and again, all loops in turn, or once behind copies of all arrays before the first
 loop: not the state of the others where an application has several loops."""
 

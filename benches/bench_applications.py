@@ -189,8 +189,8 @@ class Column:
     least: int = 4
     seconds: float = 3.0
     timeout: float = 20.0
-    # Whether each kernel is run again and again where the program launches it, by benches/replays.cpp, and only that is measured.
-    again: bool = False
+    # Whether each kernel is run several times where the program launches it, with cold caches and again and again, by benches/replays.cpp, and only that is measured.
+    replays: bool = False
 
     @property
     def is_paragon(self) -> bool:
@@ -231,6 +231,7 @@ COLUMNS = [
         for log in LOGS
     ),
     # What the first two entries have shown makes the third one what all later ones are.
-    Column("paragon-cuda-again", "Paragon, GPU only, again and again", "paragon", on_cuda("auto"), repetitions=3, least=3, seconds=1.0, again=True),
+    Column("paragon-cuda-again", "Paragon, GPU only, replayed", "paragon", on_cuda("auto"), repetitions=3, least=3, seconds=1.0, replays=True),
+    Column("paragon-cuda-bitmap-again", "Paragon, GPU only, bitmap log, replayed", "paragon", on_cuda("bitmap"), repetitions=3, least=3, seconds=1.0, replays=True),
 ]
 BY_COLUMN = {column.name: column for column in COLUMNS}

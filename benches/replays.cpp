@@ -4,12 +4,13 @@
 // time that passed meanwhile is taken off what it reads from its events.
 //
 // It is built as libcuda.so, found by LD_LIBRARY_PATH, and hands everything to the real one (BENCH_CUDA, a path). BENCH_ROUNDS says how often each
-// variant runs for each launch (a kernel's first eight; then twice), BENCH_AGAIN how often a loop's kernel that has no variants runs again and again, one
-// launch behind the other on what the one
+// variant runs for each launch (a kernel's first eight; then twice). Of a loop's kernel that has no variants, BENCH_COLD says how often it runs with cold
+// caches: behind a copy of other memory that is larger than they are, and BENCH_AGAIN how often it runs again and again, one launch behind the other on
+// what the one
 // before has left, as hand-written kernels do in their benchmarks (worth something where nothing is logged: a log would have to be cleared in between).
 // BENCH_REPLAYS names a file, which gets a line for each launch of the program's:
 //
-//   {"kernel": ADDRESS, "blocks": N, "ms": {"NAME": [T, ...], ...}}     as many of each variant, those at the same place of the same round; or "again"
+//   {"kernel": ADDRESS, "blocks": N, "ms": {"NAME": [T, ...], ...}}     as many of each variant, those at the same place of the same round; or "cold" and "again"
 //
 // Another one, of "unchecked" and "checked", for each check that is made ready while the kernel in front of it is under way: it has no time of its own.
 //
@@ -131,9 +132,20 @@ static void put_memory_back(void *stream, bool pads)
     copy(memory, room.copy, room.bytes, stream);
 }
 
-static void report(void *function, uint64_t blocks, const std::vector<std::string> &names, const std::vector<std::vector<float>> &ms)
+// Leaves the GPU's caches without anything of the program's: as benches/cuda/unsafe.cu does in front of hand-written kernels, something short for the GPU to
+// run behind the copy, which another engine makes, included.
+static void cool(void *stream)
 {
-  FILE *file = getenv("BENCH_REPLAYS") != nullptr ? fopen(getenv("BENCH_REPLAYS"), "a") : nullptr;
+  if (LEAST_COPIED == 0)
+    return;
+  copy(padding, padding + LEAST_COPIED / 2, LEAST_COPIED / 2, stream);
+  CALL(cuMemsetD32Async, (uint64_t, unsigned, size_t, void *), padding, 0, 1, stream);
+}
+
+using Times = std::vector<std::vector<float>>;
+static void report(void *function, uint64_t blocks, const std::vector<std::string> &names, const Times &ms)
+{
+  FILE *file = ms.empty() || getenv("BENCH_REPLAYS") == nullptr ? nullptr : fopen(getenv("BENCH_REPLAYS"), "a");
   if (file == nullptr)
     return;
   fprintf(file, "{\"kernel\":\"%p\",\"blocks\":%llu,\"ms\":{", function, (unsigned long long)blocks);
@@ -149,11 +161,11 @@ static void report(void *function, uint64_t blocks, const std::vector<std::strin
 
 // Runs and times what a launch could be, in so many rounds behind some that don't count; `run` is told which of them. Memory is what it was when it was
 // kept, in front
-// of each or only of the first one, and afterwards.
-template <class Run>
-static void replay(void *function, uint64_t blocks, const std::vector<std::string> &names, size_t rounds, size_t ignored, bool is_each_alike, void *stream, const Run &run)
+// of each or only of the first one, and afterwards. None: the GPU has failed.
+enum class Each { BEHIND_COPIES, WITH_COLD_CACHES, BEHIND_THE_OTHER };
+template <class Run> static Times replay(size_t count, size_t rounds, size_t ignored, Each each, void *stream, const Run &run)
 {
-  const size_t count = names.size();
+  const bool is_each_alike = each != Each::BEHIND_THE_OTHER;
   static std::vector<void *> events;
   while (events.size() < 2 * count * (rounds + ignored)) {
     events.push_back(nullptr);
@@ -168,7 +180,9 @@ static void replay(void *function, uint64_t blocks, const std::vector<std::strin
       // Each has each of the others in front of it.
       const size_t which = round % 2 == 0 ? (turn + round / 2) % count : (2 * count - 1 - turn - round / 2 % count) % count;
       if (is_each_alike || round + turn == 0)
-        put_memory_back(stream, true);
+        put_memory_back(stream, each != Each::WITH_COLD_CACHES);
+      if (each == Each::WITH_COLD_CACHES)
+        cool(stream);
       CALL(cuEventRecord, (void *, void *), of(round, which)[0], stream);
       run(which);
       if (is_each_alike || round + 1 == rounds + ignored)
@@ -177,15 +191,15 @@ static void replay(void *function, uint64_t blocks, const std::vector<std::strin
   put_memory_back(stream, false);
   if (const int status = CALL(cuStreamSynchronize, (void *), stream); status != 0) {
     fprintf(stderr, "replays: error %d\n", status);
-    return;
+    return {};
   }
-  std::vector<std::vector<float>> ms(count);
+  Times ms(count);
   for (size_t which = 0; which < count; which++)
     for (size_t round = ignored; round < rounds + ignored; round++) {
       ms[which].push_back(0);
       CALL(cuEventElapsedTime_v2, (float *, void *, void *), &ms[which].back(), of(round, which)[0], ends(round, which));
     }
-  report(function, blocks, names, ms);
+  return ms;
 }
 
 // Takes the time of what is done meanwhile off what events say.
@@ -220,13 +234,13 @@ static std::vector<std::string> arguments_of(void *function, void **parameters)
 // The loop's kernel that was launched last, if its memory was kept in front of it and nothing was launched since.
 static Launched last;
 
-// In front of a loop's kernel: all of its variants, or it again and again.
+// In front of a loop's kernel: all of its variants, or it with cold caches, and again and again.
 template <class Start>
 static void before_launch(void *function, uint64_t blocks, Kernel &kernel, void *stream, void **parameters, const Start &start)
 {
-  static const size_t all_rounds = number("BENCH_ROUNDS", 0), again = number("BENCH_AGAIN", 0);
+  static const size_t all_rounds = number("BENCH_ROUNDS", 0), cold = number("BENCH_COLD", 0), again = number("BENCH_AGAIN", 0);
   const bool has_variants = kernel.functions.size() > 1;
-  if ((has_variants ? all_rounds : again) == 0)
+  if ((has_variants ? all_rounds : cold + again) == 0)
     return;
   const size_t rounds = kernel.launches++ < MANY ? all_rounds : std::min(all_rounds, FEW_ROUNDS);
   CALL(cuStreamSynchronize, (void *), stream);
@@ -238,8 +252,22 @@ static void before_launch(void *function, uint64_t blocks, Kernel &kernel, void 
   // What a function takes the first time that it is launched is no part of it.
   const size_t ignored = has_variants && kernel.launches > 1 ? 0 : 1;
   const auto run = [&](size_t which) { start(kernel.functions[which], parameters); };
-  replay(function, blocks, kernel.names, has_variants ? rounds : again, ignored, has_variants, stream, run);
-  if (has_variants)
+  if (!has_variants) {
+    std::vector<std::string> names;
+    Times ms;
+    const auto add = [&](const char *name, size_t rounds, Each each) {
+      const Times its = rounds == 0 ? Times() : replay(1, rounds, ignored, each, stream, run);
+      if (!its.empty()) {
+        names.push_back(name);
+        ms.push_back(its[0]);
+      }
+    };
+    add("cold", cold, Each::WITH_COLD_CACHES);
+    add("again", again, Each::BEHIND_THE_OTHER);
+    report(function, blocks, names, ms);
+  } else
+    report(function, blocks, kernel.names, replay(kernel.names.size(), rounds, ignored, Each::BEHIND_COPIES, stream, run));
+  if (has_variants || cold != 0)
     last = {function, [=](void **parameters) { return start(function, parameters); }, arguments_of(function, parameters)};
 }
 // In front of what is made ready while a loop's kernel is under way, the check of a short log: the kernel without and with it. Then the kernel once more.
@@ -249,12 +277,16 @@ template <class Start> static void before_early_launch(void *function, void *str
     return;
   const Aside aside;
   CALL(cuStreamSynchronize, (void *), stream);
-  const size_t rounds = kernels[last.function].launches > MANY ? FEW_ROUNDS : number("BENCH_ROUNDS", 0);
-  replay(function, 0, {"unchecked", "checked"}, rounds, 1, true, stream, [&](size_t which) {
+  const Kernel &kernel = kernels[last.function];
+  const bool has_variants = kernel.functions.size() > 1;
+  const size_t rounds = !has_variants ? number("BENCH_COLD", 0) : kernel.launches > MANY ? FEW_ROUNDS : number("BENCH_ROUNDS", 0);
+  const Each each = has_variants ? Each::BEHIND_COPIES : Each::WITH_COLD_CACHES;
+  const Times ms = replay(2, rounds, 1, each, stream, [&](size_t which) {
     last.run();
     if (which == 1)
       start();
   });
+  report(function, 0, {"unchecked", "checked"}, ms);
   last.run();
 }
 
@@ -282,7 +314,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
   if (found == modules.end()) {
     const int status = CALL(cuModuleGetFunction, (void **, void *, const char *), function, module, name);
     if (status == 0 && strcmp(name, "__pg_kernel") == 0)
-      kernels[*function] = {{"again"}, {*function}};
+      kernels[*function] = {{"itself"}, {*function}};
     return status;
   }
   Kernel kernel = {};

@@ -224,28 +224,36 @@ class States(unittest.TestCase):
 
     def test_kernels_run_again_and_again_only_where_nothing_is_logged(self):
         def launch(kernel: str, blocks: int, *ms: float) -> dict:
-            return {"kernel": kernel, "blocks": blocks, "ms": {"again": list(ms)}}
+            return {"kernel": kernel, "blocks": blocks, "ms": {"again": list(ms), "cold": [2 * time for time in ms]}}
 
         # The first repetition of two took the first loop in two portions.
         first = [launch("a", 10, 9.0), launch("a", 90, 9.0), launch("b", 50, 9.0)]
         last = [launch("a", 100, 9.0), launch("b", 50, 9.0), launch("a", 100, 1.0, 2.0, 3.0), launch("b", 50, 0.5, 0.5, 0.5)]
         logged, not_logged = [entry(1, 1, log="bitmap")] * 2, [entry(1, 1, log="none")] * 2
-        self.assertEqual(bench.again_times(first + last, logged + not_logged * 2, 3), {"again_ms": 2.5})
-        self.assertEqual(bench.again_times(first + last, not_logged * 2 + logged, 3), {})
-        self.assertEqual(bench.again_times(first + last, [entry(1, 1, device="")] * 6, 3), {})
+        self.assertEqual(bench.replayed_times(first + last, logged + not_logged * 2, 3), {"again_ms": 2.5, "cold_ms": 5.0})
+        self.assertEqual(bench.replayed_times(first + last, not_logged * 2 + logged, 3), {"cold_ms": 5.0})
+        self.assertEqual(bench.replayed_times(first + last, [entry(1, 1, device="")] * 6, 3), {})
         # The last one in portions; each in two that are alike.
-        self.assertEqual(bench.again_times(first[:1] + last[:3] + first, not_logged * 3, 3), {})
-        self.assertEqual(bench.again_times([launch("a", 50, 1.0)] * 6, [entry(1, 1, log="none")] * 3, 3), {})
+        self.assertEqual(bench.replayed_times(first[:1] + last[:3] + first, not_logged * 3, 3), {})
+        self.assertEqual(bench.replayed_times([launch("a", 50, 1.0)] * 6, [entry(1, 1, log="none")] * 3, 3), {})
+        # Checks that are made ready meanwhile, of the last repetition.
+        check = {"kernel": "c", "blocks": 0, "ms": {"unchecked": [1.0, 2.0, 3.0], "checked": [1.5, 2.25, 4.0]}}
+        self.assertEqual(bench.replayed_times([*first, check, *last[:3], check, *last[3:], check], logged * 3, 3), {"cold_ms": 6.0})
+        # Kernels that ran in one state only.
+        only = [line | {"ms": {"cold": [1.0]}} for line in last]
+        self.assertEqual(bench.replayed_times(only, not_logged * 2, 2), {"cold_ms": 2.0})
 
     def test_numbers_are_divided_by_those_of_their_own_state(self):
         def column(ms: float, **more) -> dict:
             return {"ms": ms, "device": {"where": {"cuda": 5}, "kernels_ms": ms, "checks_ms": 0.0, "first_kernels_ms": 3 * ms, **more}}
 
-        hand = {"ms": 9.0, "resident_ms": 100.0, "fresh_ms": 200.0, "behind_ms": 2.0, "again_ms": 4.0, "same_bits_behind_ms": 1.0}
-        columns = {"unsafe": hand, "paragon-cuda": column(1.0), "paragon-cuda-learnt": column(1.0), "paragon-cuda-again": column(7.0, again_ms=3.0)}
+        hand = {"ms": 9.0, "resident_ms": 100.0, "fresh_ms": 200.0, "behind_ms": 2.0, "cold_ms": 5.0, "again_ms": 4.0, "same_bits_behind_ms": 1.0}
+        replayed = {"paragon-cuda-again": column(7.0, again_ms=3.0, cold_ms=4.0), "paragon-cuda-bitmap-again": column(7.0, cold_ms=5.5)}
+        replayed["paragon-cuda-bitmap-again"]["device"]["checks_ms"] = 0.5
+        columns = {"unsafe": hand, "paragon-cuda": column(1.0), "paragon-cuda-learnt": column(1.0), **replayed}
         text = bench.equal_states({"measurements": {"fwd": columns}})
-        self.assertIn("| fwd | 2 | 1 | 1 | 0.5 | 1 | 3 | 1.5 | 3 | - | - | - | 4 | - | 3 | 0.75 | - |", text)
-        self.assertIn("Paragon 0.5 (1), first entry 1.5 (1), Paragon, again and again 0.75 (1)", text)
+        self.assertIn("| fwd | 2 | 1 | 1 | 0.5 | 1 | 3 | 1.5 | 3 | - | - | - | 5 | - | 4 | 0.8 | - | 6 | 1.2 | - | 4 | - | 3 | 0.75 | - |", text)
+        self.assertIn("first entry 1.5 (1), Paragon, cold caches 0.8 (1), bitmap log, cold caches 1.2 (1), Paragon, again and again 0.75 (1)", text)
         self.assertIn("| 0.005 |", bench.resident({"measurements": {"fwd": columns}}))
         self.assertNotIn("fwd", bench.equal_states({"measurements": {"fwd": {"unsafe": {"fresh_ms": 1.0}}}}))
 

@@ -3,7 +3,7 @@
 // They are the upper bound that Paragon's kernels are measured against. Built with -fmad=false, because Paragon's results
 // have the bits of the sequential program and a fused multiply-add has other bits. Data are random; only times matter
 // here. Prints one JSON line per application: medians in milliseconds of the kernels again and again (resident), once behind copies of all arrays (fresh), each
-// by itself behind copies of its own arrays, as Paragon's entries are (behind), each by itself again and again (again), and of transfers in through
+// by itself behind copies of its own arrays, as Paragon's entries are (behind), each by itself with cold caches (cold) and again and again (again), and of transfers in through
 // pinned memory, kernels, and transfers out (end_to_end). And what part of the device they use, so that nobody is
 // measured against a weak kernel: the bytes that a kernel has to move, each once, against a copy on the device
 // (copy_share; above 1 where caches hold them), and its floating-point operations against the peak without fused
@@ -156,9 +156,19 @@ static double fresh_time(const std::function<void()> &in, const std::function<vo
   }
   return median(fresh);
 }
-// How the loops of an application run: one behind the other; each once, behind copies of its own arrays, as an entry of it by Paragon; or each again and again,
-// by itself.
-static enum { TOGETHER, BEHIND_COPIES, AGAIN } loops_run = TOGETHER;
+// Leaves the GPU's caches without anything of the application's, as benches/replays.cpp does in front of Paragon's kernels: behind a copy of other memory that is larger
+// than they are.
+static void cool()
+{
+  const size_t half = (size_t)128 << 20;
+  static char *memory;
+  if (memory == nullptr)
+    CHECK(cudaMalloc(&memory, 2 * half));
+  copy_and_wake([&] { CHECK(cudaMemcpyAsync(memory, memory + half, half, cudaMemcpyDeviceToDevice)); });
+}
+// How the loops of an application run: one behind the other; each once, behind copies of its own arrays, as an entry of it by Paragon; each once, with cold caches; or
+// each again and again, by itself.
+static enum { TOGETHER, BEHIND_COPIES, COLD, AGAIN } loops_run = TOGETHER;
 static int loops;
 static double loops_ms;
 // One loop of an application with several of them. `in`: the arrays that an entry of it copies.
@@ -167,10 +177,13 @@ template <class In, class Launch> static void loop(const In &in, const Launch &l
   loops++;
   if (loops_run == TOGETHER)
     launch();
-  else if (loops_run == BEHIND_COPIES) {
+  else if (loops_run == BEHIND_COPIES || loops_run == COLD) {
     CHECK(cudaDeviceSynchronize());
     use_host();
-    copy_and_wake(in);
+    if (loops_run == COLD)
+      cool();
+    else
+      copy_and_wake(in);
     loops_ms += time_once(launch);
   } else {
     // Queued together, so that none of them waits for the host.
@@ -220,16 +233,18 @@ static void report(const char *name, const std::string &size, const Needs &needs
   double whole = time_of([&] { in(); kernels(); out(); }, 3);
   double fresh = fresh_time(in, kernels);
   const std::function<void()> &copies = entry_in ? entry_in : in;
-  double behind = time_of_loops(BEHIND_COPIES, copies, kernels, 5), again = time_of_loops(AGAIN, copies, kernels, 2);
-  char same[200] = "";
+  double behind = time_of_loops(BEHIND_COPIES, copies, kernels, 5), cold = time_of_loops(COLD, copies, kernels, 7);
+  double again = time_of_loops(AGAIN, copies, kernels, 2);
+  char same[300] = "";
   if (same_bits) {
     double same_resident = time_of(same_bits, 7), same_fresh = fresh_time(in, same_bits);
-    snprintf(same, sizeof same, "\"same_bits_resident_ms\":%.4f,\"same_bits_fresh_ms\":%.4f,\"same_bits_behind_ms\":%.4f,\"same_bits_again_ms\":%.4f,",
-             same_resident, same_fresh, time_of_loops(BEHIND_COPIES, copies, same_bits, 5), time_of_loops(AGAIN, copies, same_bits, 2));
+    snprintf(same, sizeof same, "\"same_bits_resident_ms\":%.4f,\"same_bits_fresh_ms\":%.4f,\"same_bits_behind_ms\":%.4f,\"same_bits_cold_ms\":%.4f,\"same_bits_again_ms\":%.4f,",
+             same_resident, same_fresh, time_of_loops(BEHIND_COPIES, copies, same_bits, 5), time_of_loops(COLD, copies, same_bits, 7),
+             time_of_loops(AGAIN, copies, same_bits, 2));
   }
-  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"fresh_ms\":%.4f,\"behind_ms\":%.4f,\"again_ms\":%.4f,"
+  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"fresh_ms\":%.4f,\"behind_ms\":%.4f,\"cold_ms\":%.4f,\"again_ms\":%.4f,"
          "\"end_to_end_ms\":%.4f,%s\"copy_share\":%.3f,\"peak_share\":%.3f,\"copy_tb_s\":%.3f}\n",
-         name, size.c_str(), resident, fresh, behind, again, whole, same, needs.bytes / copy_speed() / resident,
+         name, size.c_str(), resident, fresh, behind, cold, again, whole, same, needs.bytes / copy_speed() / resident,
          least_ms(needs) / resident, copy_speed() / 1e9);
   fflush(stdout);
 }
