@@ -198,7 +198,7 @@ impl Printer<'_> {
         let is_short = count <= SHORT;
         let left = if is_short { self.turns_left(l) } else { None };
         if let Some(left) = &left {
-            out.push_str(&format!("if (__PG_ARE_FEW({left})) {{\n__PG_NOT_UNROLLED for (;;) {{\n"));
+            out.push_str(&format!("if (__PG_ARE_FEW({left})) {{\n__PG_UNROLLED for (;;) {{\n"));
             self.tested_turn(l, common, None, out)?;
             out.push_str("}\n} else {\n");
         }

@@ -47,6 +47,7 @@ pub const MACROS_DIRECT: &str = "\
 pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_FEW(notes)
 #define __PG_NOT_UNROLLED
+#define __PG_UNROLLED
 #define __PG_EACH
 #define __PG_MEMBERS
 #define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
@@ -245,6 +246,7 @@ pub const MACROS_END: &str = "\
 #undef __PG_UNCOUNTED_END
 #undef __PG_ARE_FEW
 #undef __PG_NOT_UNROLLED
+#undef __PG_UNROLLED
 #undef __PG_TURNS
 #undef __PG_TURNS_END
 #undef __PG_EACH

@@ -42,6 +42,17 @@ impl Taken<'_> {
     }
 }
 
+/// Bytes of a line of the device's memory.
+const LINE: u64 = 128;
+
+/// How far behind the beginning of a line an array has to lie that begins at `lo`, so that what a loop reaches first of it, at `first`, begins one, too: as far
+/// as elements stay where they were in 16 bytes. Whatever loops come to it later find it as it lies.
+fn behind_line(lo: u64, first: u64) -> u64 {
+    /// The widest access that a device makes.
+    const WIDEST: u64 = 16;
+    lo.wrapping_sub(first & !(WIDEST - 1)) % LINE
+}
+
 /// Gives the arrays that stay their places, and saves what may be needed again if the loop fails.
 pub(super) fn move_in(
     device: &mut dyn Device,
@@ -56,9 +67,9 @@ pub(super) fn move_in(
         let (memory, at) = match tenant.found {
             Some(found) => found,
             None => {
-                let memory = taken.allocate(device, hi - lo + 64)?;
-                // As elements lie in the program's memory.
-                (memory, memory.0 + lo % 64)
+                let memory = taken.allocate(device, hi - lo + 2 * LINE)?;
+                let reached = tenant.regions.iter().map(|region| regions[*region].lo);
+                (memory, memory.0 + behind_line(lo, reached.min().unwrap_or(lo)))
             }
         };
         report.found.push((memory, at));
@@ -169,8 +180,6 @@ pub(super) fn allocate(
     within: impl Fn(u64) -> u64,
     taken: &mut Taken<'_>,
 ) -> Result<(), DeviceError> {
-    /// Bytes of a line of the device's memory.
-    const LINE: u64 = 128;
     /// Regions up to this size ...
     const SMALL: u64 = 1 << 20;
     /// ... share one allocation where they are more than this, as the rows of a matrix that were allocated one by one.
