@@ -495,6 +495,10 @@ impl Info {
         // SAFETY: generated objects point to static tables of exactly this many elements.
         unsafe { table(self.sites, self.n_sites) }
     }
+    /// Bytes of the widest element that it accesses, a power of two: where elements keep their alignment to that, all do.
+    pub fn widest(&self) -> u64 {
+        self.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1).next_power_of_two()
+    }
     /// The unresolved pairs.
     pub fn pairs(&self) -> &[Pair] {
         // SAFETY: as for `sites`.

@@ -165,7 +165,8 @@ impl Engine {
             let object = named.iter().find(|base| (base.object_lo..base.object_hi).contains(&address));
             object.map(|base| (base.object_lo, base.object_hi)).or_else(|| extent(address))
         };
-        let tenants = coherence::lay_out(kind, &uses, extent, |ranges| covered_of(rows, ranges))?;
+        let tenants =
+            coherence::lay_out(kind, &uses, info.widest(), extent, |ranges| covered_of(rows, ranges))?;
         let stored = uses.iter().filter(|one| one.stored).map(|Use { region, range, .. }| {
             let tenant = tenants.iter().find(|tenant| tenant.regions.contains(region));
             let wanted = tenant.map_or_else(|| vec![*range], |tenant| common(&tenant.outside, &[*range]));

@@ -477,8 +477,8 @@ fn drive(
     let mut regions: Vec<Region> = job.placement.regions.clone();
     // Elements stay aligned. No more than that: where the first one that the loop reaches begins a line of the device's memory,
     // threads side by side touch as few lines as can be.
-    let widest = job.info.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1);
-    let within = |lo: u64| lo % widest.next_power_of_two();
+    let widest = job.info.widest();
+    let within = |lo: u64| lo % widest;
     let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
     let may_buffer = may_buffer(device, job, n);
     let mut attempt = Attempt::first(job, n, may_buffer);

@@ -301,10 +301,11 @@ fn tidy() {
 }
 
 /// Where a job's arrays are to be: those on the device that stay there. `None`: nothing of the job's can stay, and all is the program's.
-/// `stored`: what the loop certainly stores to of some ranges.
+/// `widest`: bytes of the widest element that the loop accesses, a power of two. `stored`: what the loop certainly stores to of some ranges.
 pub fn lay_out(
     kind: Kind,
     uses: &[Use],
+    widest: u64,
     extent: impl Fn(u64) -> Option<Range>,
     stored: impl Fn(&[Range]) -> Vec<Range>,
 ) -> Option<Vec<Tenant>> {
@@ -312,11 +313,11 @@ pub fn lay_out(
         return None;
     }
     tidy();
-    let mut tenants = find(kind, uses, &extent, &stored);
+    let mut tenants = find(kind, uses, widest, &extent, &stored);
     if tenants.is_none() && !is_empty() {
         // Something overlaps: again, from nothing.
         bring_home();
-        tenants = find(kind, uses, &extent, &stored);
+        tenants = find(kind, uses, widest, &extent, &stored);
     }
     let tenants = tenants.filter(|tenants| !tenants.is_empty())?;
     if !interception::is_armed() && interception::arm(&OfProgram).is_err() {
@@ -326,10 +327,16 @@ pub fn lay_out(
     Some(tenants)
 }
 
+/// Whether a loop whose elements have up to so many bytes finds them aligned in an array that is on this device: whoever had it brought there may have narrower ones.
+fn serves(place: &Place, kind: Kind, widest: u64) -> bool {
+    place.kind == kind && place.at.wrapping_sub(place.span.0).is_multiple_of(widest)
+}
+
 /// See [`lay_out`]. `None`: what is there is in the way.
 fn find(
     kind: Kind,
     uses: &[Use],
+    widest: u64,
     extent: &impl Fn(u64) -> Option<Range>,
     stored: &impl Fn(&[Range]) -> Vec<Range>,
 ) -> Option<Vec<Tenant>> {
@@ -340,7 +347,7 @@ fn find(
         for one in uses.iter().filter(|one| !is_short(one)).chain(uses.iter().filter(is_short)) {
             let whole = one.range;
             let place = places.of(whole).ok()?;
-            if place.is_some_and(|place| places.get(place).kind != kind) {
+            if place.is_some_and(|place| !serves(places.get(place), kind, widest)) {
                 return None;
             }
             let new = tenants.iter().position(|tenant| {
@@ -620,6 +627,17 @@ mod tests {
         fetching_ns();
         assert!(!OfSystem.answers(Kind::Cuda, DevicePtr(0)));
         assert_ne!(fetching_ns(), 0);
+    }
+
+    /// What was brought there for elements of four bytes lies in the way of those of eight that would be misaligned.
+    #[test]
+    fn wider_elements_are_not_taken_from_where_they_are_misaligned() {
+        let span = (0x10000, 0x20000);
+        let at = |at: u64| Place::new(Kind::Cuda, DevicePtr(1 << 20), at, span);
+        let place = at((1 << 20) + 124);
+        assert!(serves(&place, Kind::Cuda, 4) && serves(&place, Kind::Cuda, 1));
+        assert!(!serves(&place, Kind::Cuda, 8) && !serves(&place, Kind::Threads, 4));
+        assert!(serves(&at((1 << 20) + 120), Kind::Cuda, 8));
     }
 
     /// More arrays than a device's thread has room for letters.

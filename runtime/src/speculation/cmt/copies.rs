@@ -45,12 +45,11 @@ impl Taken<'_> {
 /// Bytes of a line of the device's memory.
 const LINE: u64 = 128;
 
-/// How far behind the beginning of a line an array has to lie that begins at `lo`, so that what a loop reaches first of it, at `first`, begins one, too: as far
-/// as elements stay where they were in 16 bytes. Whatever loops come to it later find it as it lies.
-fn behind_line(lo: u64, first: u64) -> u64 {
-    /// The widest access that a device makes.
-    const WIDEST: u64 = 16;
-    lo.wrapping_sub(first & !(WIDEST - 1)) % LINE
+/// How far behind the beginning of a line an array has to lie that begins at `lo`, so that what a loop reaches first of it, at `first`, begins one, too: where it is
+/// stored to, threads side by side then touch as few lines as can be. Elements of so many bytes stay aligned as they are; of others, which later loops may come
+/// with, [`lay_out`](crate::memory::coherence::lay_out) asks.
+fn behind_line(lo: u64, first: u64, widest: u64) -> u64 {
+    lo.wrapping_sub(first & !(widest - 1)) % LINE
 }
 
 /// Gives the arrays that stay their places, and saves what may be needed again if the loop fails.
@@ -69,7 +68,7 @@ pub(super) fn move_in(
             None => {
                 let memory = taken.allocate(device, hi - lo + 2 * LINE)?;
                 let reached = tenant.regions.iter().map(|region| regions[*region].lo);
-                (memory, memory.0 + behind_line(lo, reached.min().unwrap_or(lo)))
+                (memory, memory.0 + behind_line(lo, reached.min().unwrap_or(lo), job.info.widest()))
             }
         };
         report.found.push((memory, at));

@@ -159,14 +159,16 @@ fn only_code_of_the_library_is_waited_for() {
     }
 }
 
-/// What a loop reaches first of an array that stays begins a line, but for what it lies within 16 bytes, and all of the array finds room.
+/// What a loop reaches first of an array that stays begins a line, but for what it lies within an element, and all of the array finds room.
 #[test]
 fn what_stays_begins_lines_where_its_loop_does() {
     let mut device = ThreadsDevice::new(Pool::default(), Arc::new(Width::new(1)));
-    for (lo, first) in
-        [(0x10000, 0x10010), (0x10000, 0x10000), (0x10010, 0x10010), (0x10004, 0x1402c), (0x10000, 0x1fffc)]
-    {
+    let cases =
+        [(0x10000, 0x10010), (0x10000, 0x10000), (0x10010, 0x10010), (0x10004, 0x1402c), (0x10000, 0x1fffc)];
+    for ((lo, first), width) in cases.into_iter().flat_map(|case| [(case, 4), (case, 8)]) {
         let hi = 0x20000;
+        let site = [crate::abi::Site { base: 0, width, flags: 0, line: 1, slot: 0 }];
+        let info = crate::abi::Info { sites: site.as_ptr(), n_sites: 1, ..crate::abi::nothing() };
         let regions = vec![Region { lo: first, size: hi - first, ..Region::default() }];
         let placement = Placement {
             regions: regions.clone(),
@@ -177,15 +179,17 @@ fn what_stays_begins_lines_where_its_loop_does() {
         let mut tenant = Tenant::new(None, None, (lo, hi), false);
         tenant.regions = vec![0];
         let (_caller, seat) = protocol::sides();
-        let job = Job { tenants: Arc::new(vec![tenant]), ..job(seat, Kind::Threads, placement) };
+        let (info, tenants) = (Arc::new(Facts::of(&info)), Arc::new(vec![tenant]));
+        let job = Job { info, tenants, ..job(seat, Kind::Threads, placement) };
         let (mut regions, mut report, mut residency) = (regions, Report::default(), Residency::default());
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
-        copies::move_in(&mut device, &job, &mut regions, &mut report, &mut taken, &mut Vec::new()).unwrap();
+        let saved = &mut Vec::new();
+        copies::move_in(&mut device, &job, &mut regions, &mut report, &mut taken, saved).unwrap();
         let (memory, at) = report.found[0];
         assert_eq!(regions[0].dev, at + (first - lo), "{lo:x} {first:x}");
-        let begins = regions[0].dev - memory.0;
-        assert_eq!(begins % 128, first % 16, "{lo:x} {first:x}");
-        assert!(at - memory.0 < 128, "{lo:x} {first:x}");
+        let within = first % u64::from(width);
+        assert_eq!((regions[0].dev - memory.0) % 128, within, "{lo:x} {first:x} {width}");
+        assert!(at - memory.0 < 128, "{lo:x} {first:x} {width}");
         taken.pointers.into_iter().for_each(|pointer| device.free(pointer));
     }
 }
