@@ -13,7 +13,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 25u
+#define PG_ABI_VERSION 26u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -259,19 +259,35 @@ enum {
   PG_FAIL_TIME = 256      /* stopped because it took too long: speculation may have made a loop endless */
 };
 
+/* What every kernel asks for, or may, comes first, side by side: a GPU waits for each 64 bytes of parameters that it reads, one after the other, and takes a
+ * nanosecond to begin for each byte that there is. Its launch does the places from `first` on, before `end`.
+ *
+ * flags       [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace
+ * stop        not 0: give up. In the device's own memory, because all threads look at it
+ * begun       a GPU's launch says there that it has begun; in the host's memory
+ * order       Places that a launch does are iterations, or, where order is not null, entries of that list of them, or parts: lanes of blocks, in the order of
+ *             the blocks
+ * n           iterations of the merged space
+ * block       iterations of dimension 0 in each block of parts; 0: no result is computed in parts
+ * first_row, first_layer   Where iterations go in tiles, a GPU's launch does those of the blocks from this row and layer (y and z of the grid) on
+ * sign_bit    1 << 31, which a GPU's compiler may not know: see __pg_neg_f32
+ * log_shift   log2 of the bytes that one log cell covers */
+#define __PG_HEAD_OF_LAUNCH                                                                                            \
+  __pg_u64 first, end;                                                                                                 \
+  __pg_u32 *flags;                                                                                                     \
+  volatile __pg_u32 *stop;                                                                                             \
+  volatile __pg_u32 *begun;                                                                                            \
+  const __pg_u32 *order;                                                                                               \
+  __pg_u64 n;                                                                                                          \
+  __pg_u64 trip[PG_MAX_DIMS];                                                                                          \
+  __pg_u64 block;                                                                                                      \
+  __pg_u32 first_row, first_layer;                                                                                     \
+  __pg_u32 sign_bit;                                                                                                   \
+  __pg_u32 log_shift;
+
 /* What a kernel is given. Every pointer in it is the device's own. */
 struct __pg_launch {
-  /* What every kernel asks for comes first, side by side: a GPU waits for each 64 bytes of parameters that it reads, one after the other.
-   * Its launch does the places from `first` on, before `end`. */
-  __pg_u64 first, end;
-  __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
-  volatile __pg_u32 *stop;     /* not 0: give up. In the device's own memory, because all threads look at it */
-  volatile __pg_u32 *begun;    /* a GPU's launch says there that it has begun; in the host's memory */
-  /* Places that a launch does are iterations, or, where order is not null, entries of that list of them, or parts: lanes of
-   * blocks, in the order of the blocks. */
-  const __pg_u32 *order;
-  __pg_u64 n;                  /* iterations of the merged space */
-  __pg_u64 trip[PG_MAX_DIMS];
+  __PG_HEAD_OF_LAUNCH
   const struct __pg_region *regions;  /* sorted by lo, disjoint */
   const __pg_u64 *anchors;     /* n_bases: an address in the array that the base's accesses belong to, 0: dynamic */
   const __pg_u64 *bases;       /* n_bases: the pointers themselves */
@@ -279,22 +295,21 @@ struct __pg_launch {
   __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
   __pg_u32 n_regions;
   __pg_u32 n_bases;
-  __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
   __pg_u32 log_method;         /* PG_LOG_* */
-  __pg_u64 block;              /* iterations of dimension 0 in each block of parts; 0: no result is computed in parts */
-  /* Where iterations go in tiles, a GPU's launch does those of the blocks from this row and layer (y and z of the grid) on. */
-  __pg_u32 first_row, first_layer;
   __pg_u32 settles;            /* not 0: stamps are complete, and only what the last writer of a cell stores is stored */
   __pg_u32 stamp_words;        /* words of a cell's stamps: PG_STAMP_WORDS, or PG_STAMP_WORDS_READ or, in a guess, PG_GUESS_WORDS_READ
                                   where loads are noted */
   __pg_u32 guess;              /* PG_GUESS_* */
   __pg_u32 store_bits;         /* of stamps that hold values back: how many bits of each number the stores of an iteration */
-  __pg_u32 sign_bit;           /* 1 << 31, which a GPU's compiler may not know: see __pg_neg_f32 */
   __pg_u64 apart[4];           /* nothing: what kernels have at hand begins with 64 bytes by that (on compute capability 9.0) */
   /* They come last, beside what kernels have at hand, for the same reason. Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */
   __pg_u64 *total;             /* writes, counted by the reduction method, bitmaps and most stamps; a GPU's in PG_TOTALS places */
+};
+/* Of that, what kernels are given that have nothing to do with the rest (__PG_GIVEN in body/loop.h). */
+struct __pg_head_of_launch {
+  __PG_HEAD_OF_LAUNCH
 };
 #define PG_MANY 0xffffffffu
 /* The stamps of a cell: the number of the last writer; and where loads are noted, side by side with it because they are asked for together,

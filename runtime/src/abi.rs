@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicI64;
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 25;
+    pub const PG_ABI_VERSION: u32 = 26;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_STACK_ROOM: u64 = 0x1_0000;
     pub const PG_STACK_LIMITED: u64 = 0x800_0000;
@@ -320,6 +320,11 @@ pub struct RawLaunch {
     pub order: u64,
     pub n: u64,
     pub trip: [u64; PG_MAX_DIMS],
+    pub block: u64,
+    pub first_row: u32,
+    pub first_layer: u32,
+    pub sign_bit: u32,
+    pub log_shift: u32,
     pub regions: u64,
     pub anchors: u64,
     pub bases: u64,
@@ -327,16 +332,11 @@ pub struct RawLaunch {
     pub results: u64,
     pub n_regions: u32,
     pub n_bases: u32,
-    pub log_shift: u32,
     pub log_method: u32,
-    pub block: u64,
-    pub first_row: u32,
-    pub first_layer: u32,
     pub settles: u32,
     pub stamp_words: u32,
     pub guess: u32,
     pub store_bits: u32,
-    pub sign_bit: u32,
     pub apart: [u64; 4],
     pub wr: u64,
     pub rd: u64,

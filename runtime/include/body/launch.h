@@ -171,16 +171,34 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
- * A kernel has its values and its arrays at hand (struct __pg_tables of the text: how far arrays have moved, values, locations, sizes, logs, copies, divisors). */
+ *   __PG_GIVEN      how much of what it has at hand it is given: each byte is time before it begins
+ * A kernel has its values and its arrays at hand (struct __pg_tables of the text: how far arrays have moved, values, locations, divisors, sizes, logs, copies). */
+#define PG_GIVEN_LOCATIONS 1 /* up to locations, and the head of the launch: nothing is logged or checked, there is one dimension, and no result */
+#define PG_GIVEN_DIVISORS 2  /* several dimensions */
+#define PG_GIVEN_SIZES 3     /* something is checked */
+#define PG_GIVEN_ALL 4
+#ifndef __PG_GIVEN
+#define __PG_GIVEN PG_GIVEN_ALL
+#endif
 #if defined(__CUDACC_RTC__) && !defined(__PG_UPDATED_ALONE)
 #define __PG_UPDATED_ALONE 0ull
 #endif
 #ifdef __CUDACC_RTC__
 #define __PG_TABLES , const struct __pg_tables *__pg_t
 #define __PG_VALUES __pg_t->values
+#if __PG_GIVEN > PG_GIVEN_SIZES
 #define __PG_VIEW_OF_TABLES(base)                                                                                      \
   {__pg_t->locations[base].lo, __pg_t->sizes[base],           __PG_MEMORY_OF(base),                             \
    __pg_t->logs[base],         __pg_t->copies[base].snapshot, __pg_t->copies[base].before}
+#else
+/* An array whose size nobody is given has none: whoever asked all the same would find every access outside. */
+#define __PG_VIEW_OF_TABLES(base) {__pg_t->locations[base].lo, __PG_SIZE_GIVEN(base), __PG_MEMORY_OF(base), ~(__pg_u64)0, 0, 0}
+#endif
+#if __PG_GIVEN > PG_GIVEN_DIVISORS
+#define __PG_SIZE_GIVEN(base) __pg_t->sizes[base]
+#else
+#define __PG_SIZE_GIVEN(base) 0
+#endif
 #define __PG_VIEW(base) __PG_VIEW_OF_TABLES(base)
 #define __PG_HOW(base)                                                                                                 \
   ((base) >= 64 ? 0                                                                                                    \

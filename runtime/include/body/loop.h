@@ -2,29 +2,55 @@
  * are written by hand (paragon_loop.h). Generated texts have loops of their own, because theirs go by groups, tiles and parts, too. */
 
 #ifdef __CUDACC_RTC__
-/* What `struct __pg_tables` begins with. C++ has no arrays without elements: both numbers are 1 at least. */
+/* What `struct __pg_tables` begins with, as far as the kernel is given it (launch.h). C++ has no arrays without elements: both numbers are 1 at least. */
 #define __PG_MEMBERS_OF_TABLES(n_bases, n_values)                                                                      \
   __pg_u64 moved[n_bases];                                                                                             \
   __pg_value values[n_values];                                                                                         \
   struct __pg_location locations[n_bases];                                                                             \
-  __pg_u64 sizes[n_bases], logs[n_bases];                                                                              \
-  struct __pg_copies copies[n_bases];                                                                                  \
-  __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];
+  __PG_DIVISORS_OF_TABLES __PG_SIZES_OF_TABLES(n_bases) __PG_LOGS_OF_TABLES(n_bases)
+#if __PG_GIVEN > PG_GIVEN_LOCATIONS
+#define __PG_DIVISORS_OF_TABLES __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];
+#else
+#define __PG_DIVISORS_OF_TABLES
+#endif
+#if __PG_GIVEN > PG_GIVEN_DIVISORS
+#define __PG_SIZES_OF_TABLES(n_bases) __pg_u64 sizes[n_bases];
+#else
+#define __PG_SIZES_OF_TABLES(n_bases)
+#endif
+#if __PG_GIVEN > PG_GIVEN_SIZES
+#define __PG_LOGS_OF_TABLES(n_bases)                                                                                   \
+  __pg_u64 logs[n_bases];                                                                                              \
+  struct __pg_copies copies[n_bases];
+#define __PG_LAUNCH_GIVEN const __grid_constant__ struct __pg_launch __pg_l
+#define __PG_TAKE_LAUNCH
+#else
+#define __PG_LOGS_OF_TABLES(n_bases)
+/* The rest is zeros: no arrays, no logs, no results. All of it is a matter for the compiler. */
+#define __PG_LAUNCH_GIVEN const __grid_constant__ struct __pg_head_of_launch __pg_h
+#define __PG_TAKE_LAUNCH                                                                                               \
+  const struct __pg_launch __pg_l = {__pg_h.first, __pg_h.end, __pg_h.flags, __pg_h.stop, __pg_h.begun, __pg_h.order,  \
+                                     __pg_h.n, {__pg_h.trip[0], __pg_h.trip[1], __pg_h.trip[2], __pg_h.trip[3]},       \
+                                     __pg_h.block, __pg_h.first_row, __pg_h.first_layer, __pg_h.sign_bit,              \
+                                     __pg_h.log_shift};
+static_assert(PG_MAX_DIMS == 4, "all trip counts are taken");
+#endif
 /* A loop's kernel: `run` does the iterations of a thread. */
 #ifdef __PG_FAR_TABLES
 #define __PG_KERNEL(run)                                                                                               \
-  extern "C" __global__ void __PG_BOUNDS __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,                \
-                                                     const struct __pg_tables *__pg_t)                                 \
+  extern "C" __global__ void __PG_BOUNDS __pg_kernel(__PG_LAUNCH_GIVEN, const struct __pg_tables *__pg_t)             \
   {                                                                                                                    \
+    __PG_TAKE_LAUNCH                                                                                                   \
     __PG_SAY_BEGUN                                                                                                     \
     run(&__pg_l, __pg_t, __PG_FIRST, __PG_END, __PG_STEP);                                                             \
   }
 #else
 #define __PG_KERNEL(run)                                                                                               \
-  extern "C" __global__ void __PG_BOUNDS __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,                \
+  extern "C" __global__ void __PG_BOUNDS __pg_kernel(__PG_LAUNCH_GIVEN,                                                \
                                                      const __grid_constant__ struct __pg_tables __pg_near)             \
   {                                                                                                                    \
     const struct __pg_tables *const __pg_t = &__pg_near;                                                               \
+    __PG_TAKE_LAUNCH                                                                                                   \
     __PG_SAY_BEGUN                                                                                                     \
     run(&__pg_l, __pg_t, __PG_FIRST, __PG_END, __PG_STEP);                                                             \
   }

@@ -5,7 +5,7 @@
 //! beginning with that number.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
-use paragon_rt::device::cuda::{BLOCK_OF_SORTED, nvrtc};
+use paragon_rt::device::cuda::{BLOCK_OF_SORTED, Given, nvrtc};
 use paragon_rt::device::{Guess, LARGE, LogMethod, Specialisation, WIDEST};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ fn count_generic(files: impl Iterator<Item = String>, turn: Option<usize>) -> Ex
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
         for kernel in (0..all_kernels.len()).filter(is_due).map(|i| all_kernels[i]) {
-            let ptx = match nvrtc::ptx_for("compute_90", &text, kernel, false) {
+            let ptx = match nvrtc::ptx_for("compute_90", &text, kernel, Given::All) {
                 Ok(ptx) => ptx,
                 Err(error) => {
                     println!("FAILED {file} ({kernel:?}): {error}");
@@ -75,8 +75,8 @@ struct Variant {
     kernel: Specialisation,
     /// The GPU.
     architecture: &'static str,
-    /// Whether its tables are no parameters.
-    far: bool,
+    /// How much of its tables it is given, at most.
+    given: Given,
     /// What stands in the texts that it is for; all of them where it is empty.
     of: &'static str,
 }
@@ -173,12 +173,17 @@ fn variants() -> Vec<Variant> {
         Specialisation { buffered: 6, apart: true, log_shift: 3, ..none(LogMethod::Stamp) },
         Specialisation { buffered: 4, apart: true, grouped: true, ..none(LogMethod::Stamp) },
     ];
-    let large_tables = |kernel: &Specialisation| kernel.shares;
+    let given = |kernel: &Specialisation| match kernel {
+        _ if kernel.shares => Given::Far,
+        _ if kernel.method != LogMethod::None => Given::All,
+        _ if kernel.bounded | kernel.inside == all => Given::Divisors,
+        _ => Given::Sizes,
+    };
     let of_any = of_any.map(|kernel| (kernel, "")).into_iter().chain(of_some).map(|of| (of, "sm_90"));
     let of_old = of_old.into_iter().map(|kernel| ((kernel, ""), OLDEST));
     of_any
         .chain(of_old)
-        .map(|((kernel, of), architecture)| Variant { kernel, architecture, far: large_tables(&kernel), of })
+        .map(|((kernel, of), architecture)| Variant { kernel, architecture, given: given(&kernel), of })
         .collect()
 }
 
@@ -298,11 +303,11 @@ struct Results {
 
 /// Compiles a program; where that fails each of its texts by itself, as the runtime would, so that it is known which.
 fn compile(program: &Together<'_>, results: &Mutex<Results>) {
-    let &Variant { kernel, architecture, far, .. } = program.variant;
+    let &Variant { kernel, architecture, given, .. } = program.variant;
     let texts = &program.texts;
     let bodies: Vec<&str> = texts.iter().map(|text| text.body.as_str()).collect();
     if texts.len() > 1 {
-        let mut options = nvrtc::options(architecture, kernel, far);
+        let mut options = nvrtc::options(architecture, kernel, given);
         options.extend(program.fast.then(|| FAST.to_owned()));
         match nvrtc::get().and_then(|nvrtc| nvrtc.compile(&nvrtc::joined_source(&bodies), &options)) {
             Ok(_) => {
@@ -313,7 +318,7 @@ fn compile(program: &Together<'_>, results: &Mutex<Results>) {
         }
     }
     for Text { file, body } in texts {
-        let made = nvrtc::compile_for(architecture, body, kernel, far);
+        let made = nvrtc::compile_for(architecture, body, kernel, given);
         let mut results = results.lock().unwrap();
         match made {
             Ok(_) => results.passed += 1,
@@ -322,7 +327,7 @@ fn compile(program: &Together<'_>, results: &Mutex<Results>) {
             }
             Err(error) => results
                 .failures
-                .push(format!("FAILED {file} ({architecture}, {kernel:?}, far tables: {far}): {error}")),
+                .push(format!("FAILED {file} ({architecture}, {kernel:?}, {given:?}): {error}")),
         }
     }
 }

@@ -561,7 +561,8 @@ mod tests {
     #[test]
     fn kernels_of_logs_are_for_old_gpus_too() {
         let Ok(compiler) = nvrtc::get() else { return };
-        let options = nvrtc::options("sm_75", Specialisation::none(LogMethod::None), false);
+        let options =
+            nvrtc::options("sm_75", Specialisation::none(LogMethod::None), crate::device::cuda::Given::All);
         let sources = [
             filled::source(),
             buffered::source(),

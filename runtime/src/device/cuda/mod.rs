@@ -46,6 +46,7 @@ use staging::{SLOT, SLOTS, Staging};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU32;
+pub use tables::Given;
 
 /// Most threads of a block; the chapter's choice too.
 pub const BLOCK: u32 = 256;

@@ -5,6 +5,7 @@
 //! to compile.
 
 pub use super::needed::headers;
+use super::tables::Given;
 use super::zeros;
 use crate::device::{CELLS_OF_GROUP, Guess, ITERATIONS_OF_ROW, LARGE, LOG2_OF_CHUNK, Specialisation};
 use crate::leaving;
@@ -243,8 +244,8 @@ pub fn joined_source(bodies: &[&str]) -> String {
     source
 }
 
-/// Options for an architecture (`sm_90`) and what a kernel is compiled for. `far`: its tables are no parameters.
-pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<String> {
+/// Options for an architecture (`sm_90`) and what a kernel is compiled for, and is given.
+pub fn options(architecture: &str, kernel: Specialisation, given: Given) -> Vec<String> {
     let mut options: Vec<String> = OPTIONS.iter().map(|o| o.to_string()).collect();
     options.push(format!("--gpu-architecture={architecture}"));
     options.push(format!("-D__PG_METHOD={}", kernel.method as u32));
@@ -341,8 +342,10 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     if kernel.deep {
         options.push("-D__PG_DEEP".into());
     }
-    if far {
-        options.push("-D__PG_FAR_TABLES".into());
+    match given {
+        Given::Far => options.push("-D__PG_FAR_TABLES".into()),
+        Given::All => {}
+        some => options.push(format!("-D__PG_GIVEN={}", some as u32)),
     }
     options.push("-w".into());
     options
@@ -353,14 +356,19 @@ pub fn compile_for(
     architecture: &str,
     body: &str,
     kernel: Specialisation,
-    far: bool,
+    given: Given,
 ) -> Result<Vec<u8>, String> {
-    get()?.compile(&kernel_source(body), &options(architecture, kernel, far))
+    get()?.compile(&kernel_source(body), &options(architecture, kernel, given))
 }
 
 /// The same to PTX.
-pub fn ptx_for(architecture: &str, body: &str, kernel: Specialisation, far: bool) -> Result<String, String> {
-    get()?.ptx(&kernel_source(body), &options(architecture, kernel, far))
+pub fn ptx_for(
+    architecture: &str,
+    body: &str,
+    kernel: Specialisation,
+    given: Given,
+) -> Result<String, String> {
+    get()?.ptx(&kernel_source(body), &options(architecture, kernel, given))
 }
 
 #[cfg(test)]
@@ -423,7 +431,7 @@ mod tests {
             let kernel = Specialisation { narrow: true, ..Specialisation::none(method) };
             let body =
                 format!("static_assert({what}, \"\");\nextern \"C\" __global__ void __pg_kernel() {{}}\n");
-            if let Err(log) = compile_for("sm_90", &body, kernel, false) {
+            if let Err(log) = compile_for("sm_90", &body, kernel, Given::All) {
                 panic!("{method:?}: {log}");
             }
         };
@@ -449,7 +457,7 @@ mod tests {
         let Ok(nvrtc) = get() else { return };
         let compile = |bodies: &[&str]| {
             let kernel = Specialisation::none(LogMethod::None);
-            nvrtc.compile(&joined_source(bodies), &options("sm_90", kernel, false))
+            nvrtc.compile(&joined_source(bodies), &options("sm_90", kernel, Given::All))
         };
         let body = |number: usize| {
             format!(
@@ -489,10 +497,12 @@ mod tests {
         assert_eq!(texts.split('\0').count(), 2);
         for body in texts.split('\0') {
             for method in [LogMethod::None, LogMethod::Atomic, LogMethod::Bitmap, LogMethod::Stamp] {
-                for (narrow, far) in [(true, false), (false, true)] {
+                let less = [Given::Locations, Given::Divisors, Given::Sizes];
+                let less = less.into_iter().filter(|_| method == LogMethod::None).map(|given| (true, given));
+                for (narrow, given) in [(true, Given::All), (false, Given::Far)].into_iter().chain(less) {
                     let kernel = Specialisation { narrow, ..Specialisation::none(method) };
-                    if let Err(log) = compile_for("sm_90", body, kernel, far) {
-                        panic!("{method:?}: {log}");
+                    if let Err(log) = compile_for("sm_90", body, kernel, given) {
+                        panic!("{method:?}, {given:?}: {log}");
                     }
                 }
             }

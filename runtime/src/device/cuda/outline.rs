@@ -2,7 +2,8 @@
 //! while the driver goes on to be opened.
 
 use super::machine_code::Recipe;
-use super::{THREADS_OF_PROCESSOR, check, logs, nvrtc, tables};
+use super::tables::Given;
+use super::{THREADS_OF_PROCESSOR, check, logs, nvrtc};
 use crate::abi::Info;
 use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation};
 use cudarc::driver::sys;
@@ -43,14 +44,13 @@ impl Outline {
 
     /// What a loop's kernel is compiled from.
     pub(super) fn recipe(&self, info: &Info, kernel: Specialisation) -> Recipe {
-        let far = tables::bytes(info) > tables::MOST_IN_PARAMETERS;
-        let options = nvrtc::options(&self.architecture, kernel, far);
+        let options = nvrtc::options(&self.architecture, kernel, Given::of(info, &kernel));
         Recipe { source: nvrtc::kernel_source(&info.cuda_text()), options }
     }
 
     /// What a kernel that belongs to no loop is compiled from.
     pub(super) fn recipe_of(&self, source: String) -> Recipe {
-        let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
+        let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), Given::All);
         Recipe { source, options }
     }
 }

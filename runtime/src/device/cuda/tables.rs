@@ -1,9 +1,11 @@
 //! What a kernel has at hand: values, arrays of bases, and numbers to divide by trip counts with; `struct __pg_tables` of a
-//! loop's text. It is a parameter of the kernel, which costs nothing to read, unless it is too large for that.
+//! loop's text. It is a parameter of the kernel, which costs next to nothing to read, unless it is too large for that.
 
-use crate::abi::{Info, PG_LOOP_UPDATES, PG_MAX_DIMS, PG_NO_LOG, RawLaunch, Region};
-use crate::device::Launch;
+use crate::abi::{
+    Info, PG_LOOP_DYNAMIC, PG_LOOP_UPDATES, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_SNAPSHOT, RawLaunch, Region,
+};
 use crate::device::collected::Rooms;
+use crate::device::{Launch, LogMethod, Specialisation};
 
 /// The driver's own parameters, in front of a kernel's, on compute capability 9.0; and what a processor waits for at once. What kernels have at hand begins
 /// with such a piece (`apart` of `struct __pg_launch`).
@@ -13,6 +15,43 @@ const _: () = assert!((DRIVERS_OWN + size_of::<RawLaunch>()).is_multiple_of(PIEC
 
 /// What fits beside `struct __pg_launch` into the 4096 bytes that every driver takes.
 pub const MOST_IN_PARAMETERS: usize = 3584;
+
+/// How much of its launch and tables a kernel is given, from their beginning on. Each byte of parameters is a nanosecond in front of the kernel's first instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// The head of the launch, and how far arrays have moved, values, and where arrays lie.
+    Locations = 1,
+    /// Numbers to divide by trip counts with as well.
+    Divisors,
+    /// And sizes of arrays.
+    Sizes,
+    /// All of it.
+    All,
+    /// All of it, and the tables are not parameters.
+    Far,
+}
+
+impl Given {
+    /// What a loop's kernel may ask for.
+    pub fn of(info: &Info, kernel: &Specialisation) -> Given {
+        /// What comes to arrays by other ways than a base, or has more than arrays.
+        const MORE: u32 = PG_LOOP_UPDATES | PG_LOOP_DYNAMIC;
+        if bytes(info) > MOST_IN_PARAMETERS {
+            return Given::Far;
+        }
+        let has_snapshots = info.sites().iter().any(|site| site.has(PG_SITE_SNAPSHOT));
+        let is_plain = kernel.method == LogMethod::None && kernel.collects == 0 && info.n_results == 0;
+        // There are no more bases than bits, or the tables would be too large.
+        let all = u64::MAX.checked_shr(64 - info.n_bases.min(64)).unwrap_or(0);
+        let is_known = all & !(kernel.bounded | kernel.inside) == 0;
+        match is_plain && !has_snapshots && !info.has(MORE) {
+            false => Given::All,
+            true if !is_known => Given::Sizes,
+            true if info.n_dims > 1 => Given::Divisors,
+            true => Given::Locations,
+        }
+    }
+}
 
 /// Size of a loop's tables. There is one value and one view at least: C++ has no arrays without elements.
 pub fn bytes(info: &Info) -> usize {
@@ -37,15 +76,15 @@ pub fn words(launch: &Launch<'_>, nowhere: u64, rooms: &Rooms) -> Vec<u64> {
         words.push(0);
     }
     words.extend(views.iter().flat_map(|view| [view.lo, view.dev]));
-    words.extend(views.iter().map(|view| view.size));
-    words.extend(views.iter().map(|view| view.log));
-    words.extend(views.iter().flat_map(|view| [view.snapshot, view.before]));
     let divisors = launch.trip.map(|trip| u32::try_from(trip).map_or((0, 0), divisor));
     let pairs = |pick: fn((u32, u32)) -> u32| {
         divisors.chunks(2).map(move |two| u64::from(pick(two[0])) | u64::from(pick(two[1])) << 32)
     };
     words.extend(pairs(|(multiplier, _)| multiplier));
     words.extend(pairs(|(_, shift)| shift));
+    words.extend(views.iter().map(|view| view.size));
+    words.extend(views.iter().map(|view| view.log));
+    words.extend(views.iter().flat_map(|view| [view.snapshot, view.before]));
     if launch.info.has(PG_LOOP_UPDATES) {
         for slots in &rooms.slots {
             words
@@ -87,6 +126,34 @@ fn divisor(by: u32) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What isn't given is nothing that the kernel asks for: logs, results, arrays without a base, sizes of arrays that are checked, trip counts to divide by.
+    #[test]
+    fn kernels_are_given_what_they_ask_for() {
+        let site = |flags| [crate::abi::Site { base: 0, width: 4, flags, line: 1, slot: 0 }];
+        let (plain, snapshot) = (site(0), site(PG_SITE_SNAPSHOT));
+        let info =
+            |n_dims| Info { n_bases: 2, n_dims, n_sites: 1, sites: plain.as_ptr(), ..crate::abi::nothing() };
+        let none = Specialisation::none(LogMethod::None);
+        let known = Specialisation { bounded: 1, inside: 2, ..none };
+        assert_eq!(Given::of(&info(1), &known), Given::Locations);
+        assert_eq!(Given::of(&info(2), &known), Given::Divisors);
+        assert_eq!(Given::of(&info(1), &Specialisation { inside: 0, ..known }), Given::Sizes);
+        assert_eq!(Given::of(&Info { n_bases: 60, ..info(1) }, &known), Given::Sizes);
+        let all = Specialisation { bounded: u64::MAX, ..none };
+        assert_eq!(Given::of(&Info { n_bases: 60, ..info(1) }, &all), Given::Locations);
+        assert_eq!(Given::of(&Info { n_bases: 64, ..info(1) }, &all), Given::Far);
+        for method in [LogMethod::Mark, LogMethod::Bitmap, LogMethod::Stamp, LogMethod::Atomic] {
+            assert_eq!(Given::of(&info(1), &Specialisation { method, ..known }), Given::All);
+        }
+        let asks = [
+            Info { n_results: 1, ..info(1) },
+            Info { flags: PG_LOOP_UPDATES, ..info(1) },
+            Info { flags: PG_LOOP_DYNAMIC, ..info(1) },
+            Info { sites: snapshot.as_ptr(), ..info(1) },
+        ];
+        asks.iter().for_each(|info| assert_eq!(Given::of(info, &known), Given::All));
+    }
 
     #[test]
     fn division_is_exact() {

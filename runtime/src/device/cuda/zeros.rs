@@ -181,7 +181,8 @@ mod tests {
                  for (int i = 0; i < a[0]; i++) {{ const int one = a[i] > 9 && i != a[1]; o[i] = {value}; }}\n}}\n"
             )
         };
-        let options = nvrtc::options("sm_90", Specialisation::none(LogMethod::None), false);
+        let options =
+            nvrtc::options("sm_90", Specialisation::none(LogMethod::None), crate::device::cuda::Given::All);
         let made = |value: &str| {
             let source = nvrtc::kernel_source(&body(value));
             let ptx = compiler.ptx(&source, &options).unwrap();
