@@ -173,3 +173,90 @@ fn a_process_uses_the_gpu_whose_turn_it_is() {
     assert_eq!((asked.as_str(), said.lines().count()), ("", 1), "{said}");
     assert!(said.starts_with("paragon: PARAGON_GPU=3"), "{said}");
 }
+
+/// Rows of four levels, each of which needs rows of earlier ones only, in arrays with room for more: the levels of one matrix, twice, and those of a copy of it somewhere
+/// else, when the first one is gone.
+const LEVELS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { ROWS = 4000, EACH = 64, LEVELS = 4, ROOM = 1 << 20 };
+static __attribute__((noinline)) void level(int first, int end, const int *start, const int *column, const float *a, float *x)
+{
+  for (int i = first; i < end; i++)
+    for (int k = start[i]; k < start[i + 1]; k++)
+      x[i] = x[i] - a[k] * x[column[k]];
+}
+static void *moved(void *from, size_t bytes)
+{
+  void *to = malloc(bytes);
+  memcpy(to, from, bytes);
+  memset(from, 0xff, bytes);
+  free(from);
+  return to;
+}
+int main(void)
+{
+  int *start = malloc((ROWS + 1) * sizeof *start), *column = malloc(ROOM * sizeof *column);
+  float *a = malloc(ROOM * sizeof *a), *x = malloc(ROWS * sizeof *x);
+  memset(column, 0x7f, ROOM * sizeof *column);
+  memset(a, 0x7f, ROOM * sizeof *a);
+  for (int i = 0; i < ROWS; i++) {
+    int before = i / (ROWS / LEVELS) * (ROWS / LEVELS);
+    start[i] = i * EACH;
+    for (int k = 0; k < EACH; k++) {
+      column[i * EACH + k] = before ? (i * 131 + k * 17) % before : 0;
+      a[i * EACH + k] = before ? (float)((i + k) % 7 - 3) / 512 : 0.0f;
+    }
+  }
+  start[ROWS] = ROWS * EACH;
+  for (int pass = 0; pass < 3; pass++) {
+    if (pass == 2) {
+      column = moved(column, ROOM * sizeof *column);
+      a = moved(a, ROOM * sizeof *a);
+    }
+    for (int i = 0; i < ROWS; i++)
+      x[i] = (float)(i % 100 + pass);
+    for (int l = 1; l < LEVELS; l++)
+      level(l * (ROWS / LEVELS), (l + 1) * (ROWS / LEVELS), start, column, a, x);
+    double sum = 0;
+    for (int i = 0; i < ROWS; i++)
+      sum += x[i];
+    printf("%.9g %.9g\n", sum, x[ROWS - 1]);
+  }
+  return 0;
+}
+"#;
+
+/// Of arrays that an inspection has seen a part of a GPU gets that part; at other addresses the whole arrays, until they have been inspected.
+#[test]
+fn what_a_level_does_not_reach_is_not_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut program = built(folder.path(), LEVELS, &[]);
+    let run = |program: &mut Command| {
+        let done = program.output().unwrap();
+        assert!(done.status.success());
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let compiled = Command::new("cc").args(["-O2", "-o"]).arg(at("cc")).arg(at("fill.c")).status();
+    assert!(compiled.unwrap().success());
+    let expected = run(&mut Command::new(at("cc")));
+    assert_eq!(run(program.env("PARAGON_TRACE", at("trace"))), expected);
+    let trace = std::fs::read_to_string(at("trace")).unwrap();
+    let levels = trace.lines().filter(|line| line.contains(r#""function":"level""#));
+    let number = |line: &str, name: &str| {
+        let rest = line.split(&format!("\"{name}\":")).nth(1).unwrap_or_else(|| panic!("{line}"));
+        rest.split([',', '}']).next().unwrap().parse::<u64>().unwrap()
+    };
+    // 256,000 bytes of each of two arrays, in pieces of 64 KiB, and what else there is.
+    let copied: Vec<u64> = levels
+        .clone()
+        .inspect(|line| {
+            assert!(line.contains(r#""device":"cuda""#) && line.contains(r#""fail":[]"#), "{line}")
+        })
+        .map(|line| number(line, "bytes_in"))
+        .collect();
+    assert_eq!(copied.len(), 9, "{trace}");
+    assert!(copied.iter().all(|bytes| (500_000..900_000).contains(bytes)), "{copied:?}");
+}

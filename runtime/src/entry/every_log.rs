@@ -86,7 +86,7 @@ impl Engine {
             return None;
         }
         // SAFETY: as above.
-        let placement = unsafe { placement::place(info, entry, &table, LogMethod::Mark, None) }.ok()?;
+        let placement = unsafe { placement::place(info, entry, &table, LogMethod::Mark, None, None) }.ok()?;
         let regions = placement.regions.iter().zip(&placement.written);
         Some(
             regions

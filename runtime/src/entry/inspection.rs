@@ -10,7 +10,7 @@ use crate::memory::placement;
 use crate::policy::{self, Situation};
 use crate::speculation::cmt::CudaState;
 use crate::speculation::inspector::marks::Terms;
-use crate::speculation::inspector::seen::Seeing;
+use crate::speculation::inspector::seen::{Seeing, Seen};
 use crate::speculation::inspector::{Finding, Inspected, Memo, Obstacle as Uninspected, levels, marks};
 use crate::speculation::parts;
 use crate::speculation::predicate::Rest;
@@ -67,8 +67,14 @@ impl Engine {
         } else {
             // SAFETY: as above.
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
-                Ok(Some(Inspected { memo, is_to_keep: true, .. })) => findings.keep(key, memo),
-                Ok(Some(Inspected { memo, .. })) => for_once = Some(memo),
+                Ok(Some(Inspected { mut memo, is_to_keep, .. })) => {
+                    // SAFETY: as above.
+                    unsafe { self.leave_out(visit, &mut memo) };
+                    match is_to_keep {
+                        true => findings.keep(key, memo),
+                        false => for_once = Some(memo),
+                    }
+                }
                 Ok(None) => return Ok(()),
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();
@@ -82,7 +88,7 @@ impl Engine {
         let finding = memo.map(|memo| memo.finding.clone());
         plan.stored = memo.and_then(|memo| memo.stored.clone());
         plan.by_turns = memo.and_then(|memo| memo.order.clone());
-        plan.basis = kept.map(|memo| memo.basis(started));
+        plan.basis = kept.map(|memo| Box::new(memo.basis(started)));
         drop(findings);
         visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
         match finding {
@@ -162,9 +168,34 @@ impl Engine {
         let table = self.known_allocations()?;
         // SAFETY: promised by the caller, here and below.
         let placement =
-            unsafe { placement::place(visit.info, visit.entry, &table, LogMethod::None, None) }.ok()?;
+            unsafe { placement::place(visit.info, visit.entry, &table, LogMethod::None, None, None) }.ok()?;
         // SAFETY: as above.
         unsafe { Seeing::of(visit.info, visit.entry, &placement, self.config.groups == GroupChoice::Always) }
+    }
+
+    /// What an inspection has seen of whole arrays it has seen of those parts of them, too, that a device will be given because of it.
+    ///
+    /// # Safety
+    /// As for [`Engine::inspect`].
+    unsafe fn leave_out(&self, visit: &Visit<'_>, memo: &mut Memo) {
+        let Some(reached) = memo.reached.clone() else { return };
+        // SAFETY: promised by the caller, here and below.
+        let bases = unsafe { visit.entry.bases(visit.info) };
+        let placed = self.known_allocations().and_then(|table| {
+            // SAFETY: as above.
+            let placed = unsafe {
+                let reached = reached.of(bases);
+                placement::place(visit.info, visit.entry, &table, LogMethod::None, None, reached)
+            };
+            placed.ok()
+        });
+        match placed {
+            Some(placement) => {
+                let pointers: Vec<u64> = bases.iter().map(|base| base.pointer).collect();
+                memo.saw(Seen::new(&placement, &pointers));
+            }
+            None => memo.reached = None,
+        }
     }
 
     /// Makes the inspections that are asked for, or that cost little: first whether iterations meet, then, if so, in what order they

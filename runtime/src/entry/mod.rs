@@ -164,7 +164,7 @@ struct Plan {
     /// What an inspection has seen them store: [`Memo::stored`](crate::speculation::inspector::Memo::stored).
     stored: Option<Arc<Vec<(u64, u64)>>>,
     /// What that inspection has followed from.
-    basis: Option<Basis>,
+    basis: Option<Box<Basis>>,
 }
 
 impl Plan {

@@ -96,7 +96,13 @@ impl Engine {
         let (info, entry) = (visit.info, &*visit.entry);
         let table = self.known_allocations().ok_or("the table of allocations is in use")?;
         // SAFETY: promised by the caller, here and below.
-        let mut placement = unsafe { placement::place(info, entry, &table, plan.method, plan.rest.rows())? };
+        let bases = unsafe { entry.bases(info) };
+        let reached = plan.basis.as_ref().and_then(|basis| basis.reached.clone());
+        let reached = reached.as_ref().and_then(|reached| reached.of(bases));
+        // SAFETY: as above.
+        let place =
+            |method| unsafe { placement::place(info, entry, &table, method, plan.rest.rows(), reached) };
+        let mut placement = place(plan.method)?;
         let mut settled =
             plan.proven || !plan.forced && !plan.rest.is_empty() && placement.settles(info, &plan.rest);
         if info.has(PG_LOOP_DOUBTED) {
@@ -108,8 +114,7 @@ impl Engine {
             // SAFETY: as above.
             written = unsafe { written_rows(info, entry, plan.stored.as_deref().map(Vec::as_slice)) };
             plan.method = if written.is_some() { LogMethod::None } else { LogMethod::Mark };
-            // SAFETY: as above.
-            placement = unsafe { placement::place(info, entry, &table, plan.method, plan.rest.rows())? };
+            placement = place(plan.method)?;
         }
         if plan.snapshot {
             placement.take_snapshots(info);
@@ -324,7 +329,7 @@ impl Engine {
         let workers = usize::from(!matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing));
         self.cmt.set_threads(self.config.threads.saturating_sub(workers));
         let (mut caller, seat) = protocol::sides();
-        let basis = match plan.basis.take().filter(|_| plan.proven) {
+        let basis = match plan.basis.take().map(|basis| *basis).filter(|_| plan.proven) {
             None if kind == Kind::Cuda && !logged => {
                 // SAFETY: as above.
                 unsafe { self.addresses(visit, placement) }
@@ -345,7 +350,7 @@ impl Engine {
         }
         // What stays isn't copied from anywhere else.
         let basis = basis.filter(|basis| tenants.is_empty() || basis.remembered().is_empty());
-        plan.basis = basis;
+        plan.basis = basis.map(Box::new);
         // SAFETY: as above.
         let job = unsafe { self.job(visit, plan, placed, best_method, (kind, object), seat) };
         Ok(Hand { job: Job { follows, tenants, returning, ..job }, caller, fed, step })
@@ -461,7 +466,10 @@ impl Engine {
             by_turns: by_lengths.or(plan.by_turns.filter(|_| may_sort)),
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
-            basis: plan.basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),
+            basis: plan
+                .basis
+                .filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement))
+                .map(|basis| *basis),
             written,
             filled,
             placement,

@@ -2,7 +2,7 @@
 //!
 //! In this order (design: proof before guess): the hull of a base's affine accesses, and of windows, where they lie inside of what
 //! is known of the array or nothing is; the extent of a named object; the
-//! recorded allocation that its pointer leads into. For accesses without a base, the pointers that the loop will load are
+//! recorded allocation that its pointer leads into, or of these what an inspection has seen the accesses come to, where nothing stores to it. For accesses without a base, the pointers that the loop will load are
 //! read here and the allocations that they lead into are placed as well; what is missed is caught by the device's
 //! range checks. An access that can't be placed is an error, never a guess.
 
@@ -287,7 +287,22 @@ fn across(info: &Info, tile: Option<(u8, u8)>, accesses: &[Access]) -> Option<u8
     (along_third != 0 && along_third >= in_common(y)).then_some(third)
 }
 
+/// First byte and one past the last, if there are any.
+type Range = Option<(i128, i128)>;
+
+/// From the first byte of both to the last.
+fn joined(a: Range, b: Range) -> Range {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Of an array that nothing stores to, a device gets what is reached if that is no more than such a part of it: arrays that are the same at each entry may still be there.
+const WORTH_LEAVING_OUT: (u128, u128) = (7, 8);
+
 /// Places all arrays of the entry, or says which access can't be placed. `rows`: where all accesses without a base are, if that is known ([`Rest::rows`]).
+/// `reached`: what accesses come to, by sites, as an inspection has seen it ([`Reached`](crate::speculation::inspector::seen::Reached)).
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info` and is alive.
@@ -297,6 +312,7 @@ pub unsafe fn place(
     allocations: &Allocations,
     method: LogMethod,
     rows: Option<&[Reach]>,
+    reached: Option<&[Option<(u64, u64)>]>,
 ) -> Result<Placement, String> {
     // SAFETY: promised by the caller.
     let (bases, accesses) = unsafe { (entry.bases(info), entry.accesses(info)) };
@@ -324,8 +340,10 @@ pub unsafe fn place(
             leaves_out = true;
             continue;
         }
-        let mut hull: Option<(i128, i128)> = None;
+        let (mut hull, mut seen): (Range, Range) = (None, None);
         let mut unknown = None;
+        // What loops store to stays the whole array, by which it is known again.
+        let reached = reached.filter(|_| own.iter().all(|&site| !sites[site].has(PG_SITE_STORE)));
         let mut windows_aligned = true;
         let extent = || {
             let object = (base.object_hi > base.object_lo).then_some((base.object_lo, base.object_hi));
@@ -346,17 +364,22 @@ pub unsafe fn place(
                 if lo >= hi {
                     continue;
                 }
-                hull = Some(hull.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
+                hull = joined(hull, Some((lo, hi)));
             } else {
                 unknown = Some(sites[site].line);
+                let its = reached.and_then(|reached| reached.get(site).copied()).flatten();
+                seen = joined(seen, its.map(|(lo, hi)| (lo.into(), hi.into())));
                 recorded_store |= sites[site].has(PG_SITE_STORE) && base.object_hi <= base.object_lo;
             }
         }
         if let Some(line) = unknown {
             let extent =
                 extent().ok_or_else(|| format!("the array accessed in line {line} has no known extent"))?;
-            let (lo, hi) = (extent.0 as i128, extent.1 as i128);
-            hull = Some(hull.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
+            let whole = joined(hull, Some((extent.0.into(), extent.1.into())));
+            let size = |range: Range| range.map_or(0, |(lo, hi)| (hi - lo).unsigned_abs());
+            let (most, of) = WORTH_LEAVING_OUT;
+            let used = seen.filter(|seen| within(*seen)).and_then(|seen| joined(hull, Some(seen)));
+            hull = used.filter(|used| size(Some(*used)) * of <= size(whole) * most).or(whole);
         }
         let Some((lo, hi)) = hull else { continue };
         if lo <= 0 || hi > i64::MAX as i128 || lo >= hi {
@@ -553,7 +576,7 @@ mod tests {
             pins: std::ptr::null_mut(),
         };
         // SAFETY: all tables are alive and as long as `info` says.
-        unsafe { place(&info, &entry, &allocations, LogMethod::Atomic, None) }
+        unsafe { place(&info, &entry, &allocations, LogMethod::Atomic, None, None) }
     }
 
     #[test]
@@ -641,6 +664,45 @@ mod tests {
         assert!(p.regions.is_empty() && p.bounded == 0);
         let far = placed(&[site(0, 4, AFFINE)], &mut [base(0x1010)], &mut [access(-64, 0, 4)], &[]);
         assert_eq!(far.unwrap_err(), "the accesses in line 1 leave the address space");
+    }
+
+    /// Of an array that nothing stores to a device gets what an inspection has seen, unless that is nearly all of it, or lies elsewhere.
+    #[test]
+    fn what_is_not_reached_is_left_out() {
+        let placed = |flags: [u32; 2], lows: [i64; 2], reached: [Option<(u64, u64)>; 2]| {
+            let mut allocations = Allocations::default();
+            allocations.insert(0x10000, 0x10000);
+            let sites = [site(0, 4, flags[0]), site(0, 4, flags[1])];
+            let info = info(&sites, 1, 1);
+            let (mut bases, mut accesses) = ([base(0x10010)], lows.map(|lo| access(4, lo, lo + 4)));
+            let entry = Entry {
+                info: &raw const info,
+                trip: [100, 1, 1, 1],
+                values: std::ptr::null_mut(),
+                results: std::ptr::null_mut(),
+                bases: bases.as_mut_ptr(),
+                accesses: accesses.as_mut_ptr(),
+                pins: std::ptr::null_mut(),
+            };
+            // SAFETY: all tables are alive and as long as `info` says.
+            let p = unsafe { place(&info, &entry, &allocations, LogMethod::None, None, Some(&reached)) };
+            let p = p.unwrap();
+            assert_eq!(p.bounded, 0);
+            assert_eq!(p.region_of_base(0), Some(0));
+            (p.regions[0].lo, p.regions[0].lo + p.regions[0].size)
+        };
+        let (some, whole) = (Some((0x14000, 0x15000)), (0x10000, 0x20000));
+        assert_eq!(placed([0, 0], [0, 0], [some, None]), (0x14000, 0x15000));
+        assert_eq!(placed([0, 0], [0, 0], [some, Some((0x18000, 0x18004))]), (0x14000, 0x18004));
+        // With what another one reaches by its address, from 0x11010 on.
+        assert_eq!(placed([0, AFFINE], [0, 0x1000], [some, None]), (0x11010, 0x15000));
+        // Nobody has seen anything; nearly all of it; more than there is; it is stored to.
+        assert_eq!(placed([0, 0], [0, 0], [None, None]), whole);
+        assert_eq!(placed([0, 0], [0, 0], [Some((0x10000, 0x1e004)), None]), whole);
+        assert_eq!(placed([0, 0], [0, 0], [Some((0x10000, 0x1e000)), None]), (0x10000, 0x1e000));
+        assert_eq!(placed([0, 0], [0, 0], [Some((0x1f000, 0x20004)), None]), whole);
+        assert_eq!(placed([0, 0], [0, 0], [Some((0xf000, 0x10004)), None]), whole);
+        assert_eq!(placed([0, STORE], [0, 0], [some, some]), whole);
     }
 
     #[test]

@@ -132,6 +132,7 @@ mod tests {
             seen: None,
             finding: Finding::Independent,
             stored: Some(Arc::new(vec![(8, 16)])),
+            reached: None,
             order: None,
         }
     }

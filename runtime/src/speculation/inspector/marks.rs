@@ -13,7 +13,7 @@ mod known;
 mod marker;
 mod together;
 
-use super::seen::{Seeing, only_seen};
+use super::seen::{NOWHERE, REACHED_PIECE, Reached, Seeing, only_seen};
 use super::turns::Noted;
 use super::{
     Content, Finding, Inspected, MOST_PIECES, Memo, Obstacle, SYSTEM_PAGE_SHIFT, cell_shift, pinned, zeros,
@@ -189,7 +189,7 @@ pub unsafe fn inspect(
         used = &everything;
         result = marked(&everything);
     }
-    let Marked { fed, stored, are_inside } = result?;
+    let Marked { fed, stored, are_inside, reached } = result?;
     let took = started.elapsed();
     let is_to_keep = !for_once || used.only_stored.is_none();
     let mut memory = Vec::new();
@@ -201,6 +201,7 @@ pub unsafe fn inspect(
     let mut memo = unsafe { Memo::new(info, entry, memory, Finding::Independent, stored) };
     memo.order = turns.and_then(|turns| turns.order()).map(Arc::new);
     if let Some(seeing) = seeing.filter(|_| are_inside) {
+        memo.reached = Some(Arc::new(Reached::new(info, &seeing.seen, &reached)));
         memo.saw(seeing.seen);
     }
     Ok(Inspected { memo, is_to_keep, took })

@@ -34,7 +34,7 @@ use crate::abi::*;
 use crate::floating_point;
 use content::Content;
 use levels::Schedule;
-use seen::{Basis, Seen};
+use seen::{Basis, Reached, Seen};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -121,6 +121,8 @@ pub struct Memo {
     /// What the loop stores through the sites with `PG_SITE_INSPECTED`, byte for byte, as ranges of addresses in their order; `None`:
     /// not known.
     pub stored: Option<Arc<Vec<(u64, u64)>>>,
+    /// What it has been shown to come to, where that was asked for.
+    pub reached: Option<Arc<Reached>>,
     /// Of independent iterations: the order by their numbers of turns, where that was seen and is worth something.
     pub order: Option<Arc<Order>>,
 }
@@ -169,7 +171,8 @@ impl Memo {
 
     /// What the addresses of a run that relies on it follow from; since before it was compared, or made, for that run.
     pub fn basis(&self, since: Instant) -> Basis {
-        Basis { number: self.number, since, memory: self.memory.clone(), seen: self.seen.clone() }
+        let (memory, seen) = (self.memory.clone(), self.seen.clone());
+        Basis { number: self.number, since, memory, seen, reached: self.reached.clone() }
     }
 
     /// Keeps what such a run has seen.
@@ -218,6 +221,7 @@ impl Memo {
             seen: None,
             finding,
             stored,
+            reached: None,
             order: None,
         }
     }

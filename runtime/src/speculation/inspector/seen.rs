@@ -24,7 +24,7 @@
 
 use super::Content;
 use crate::abi::{
-    Entry, Info, PG_LOOP_SHOWS_ALL, PG_LOOP_SLICE_DECIDES, PG_SITE_HAS_AFFINE, PG_SITE_ONLY_SEEN,
+    Base, Entry, Info, PG_LOOP_SHOWS_ALL, PG_LOOP_SLICE_DECIDES, PG_SITE_HAS_AFFINE, PG_SITE_ONLY_SEEN,
     PG_SITE_WHOLE_ELEMENTS, Site,
 };
 use crate::memory::placement::Placement;
@@ -48,6 +48,36 @@ impl Seen {
     pub fn new(placement: &Placement, bases: &[u64]) -> Seen {
         let regions = placement.regions.iter().map(|region| (region.lo, region.size)).collect();
         Seen { regions, anchors: placement.anchors.clone(), bases: bases.to_vec() }
+    }
+}
+
+/// Bytes that an inspection takes for reached where one of them is.
+pub(super) const REACHED_PIECE: u64 = 1 << 16;
+/// What a site has come to that wasn't shown anything.
+pub(super) const NOWHERE: (u64, u64) = (u64::MAX, 0);
+
+/// What of their arrays accesses come to whose addresses aren't affine, as an inspection has been shown them: all of these, as [`Seen`] has it, so that a device
+/// needs no more of an array that nothing stores to.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Reached {
+    bases: Vec<u64>,
+    /// For each site the first byte, and one past the last; `None`: it comes to nothing, or nobody was shown what.
+    sites: Vec<Option<(u64, u64)>>,
+}
+
+impl Reached {
+    /// Of an entry with these arrays; `starts` are first bytes of accesses, and one past the last of these.
+    pub(super) fn new(info: &Info, seen: &Seen, starts: &[(u64, u64)]) -> Reached {
+        let bytes = |(site, (lo, hi)): (&Site, &(u64, u64))| {
+            (lo < hi).then(|| (*lo, (hi - 1).saturating_add(site.width.into())))
+        };
+        Reached { bases: seen.bases.clone(), sites: info.sites().iter().zip(starts).map(bytes).collect() }
+    }
+
+    /// The same for an entry whose finding holds: its addresses are the same if its bases are. By sites.
+    pub fn of(&self, bases: &[Base]) -> Option<&[Option<(u64, u64)>]> {
+        let is_same = bases.iter().map(|base| base.pointer).eq(self.bases.iter().copied());
+        is_same.then_some(&self.sites)
     }
 }
 
@@ -114,6 +144,8 @@ pub struct Basis {
     pub since: Instant,
     pub(super) memory: Arc<Vec<Content>>,
     pub(super) seen: Option<Arc<Seen>>,
+    /// [`Memo::reached`](super::Memo::reached).
+    pub reached: Option<Arc<Reached>>,
 }
 
 /// Which finding's memory it is, whether that is still there or not.
@@ -138,7 +170,13 @@ impl Basis {
         let pool = crate::device::pool::Pool::default();
         let content = |ranges: &&[(u64, u64)]| Content::of(ranges.to_vec(), (&pool, 1)).unwrap();
         let since = Instant::now();
-        Basis { number: 0, since, memory: Arc::new(ranges.iter().map(content).collect()), seen: None }
+        Basis {
+            number: 0,
+            since,
+            memory: Arc::new(ranges.iter().map(content).collect()),
+            seen: None,
+            reached: None,
+        }
     }
 
     /// The same, where a run has seen that of its addresses.

@@ -104,6 +104,8 @@ pub(super) struct Marker<'a> {
     pub(super) ragged: bool,
     /// Where accesses have to begin, see [`Seeing::inside`]; empty: nobody asks, or one doesn't.
     pub(super) arrays: &'a [(u64, u64)],
+    /// For each site what it has come to of its array, as first bytes of accesses: [`Reached`]. Nothing, where nobody asks.
+    pub(super) reaches: Vec<(u64, u64)>,
     /// Iterations, and accesses that were shown, so far.
     pub(super) iterations: u32,
     pub(super) shown: u32,
@@ -203,6 +205,7 @@ impl<'a> Marker<'a> {
             kind: 0,
             ragged: false,
             arrays: &shared.arrays,
+            reaches: vec![NOWHERE; shared.arrays.len()],
             iterations: 0,
             shown: 0,
             first: 0,
@@ -299,18 +302,28 @@ impl<'a> Marker<'a> {
                 None
             }
         };
+        let reach = inside.map(|array| self.reach(site, address, array));
         if how & PG_TOUCH_SEEN != 0 {
-            (self.raw.first, self.raw.length) = inside.unwrap_or((0, u64::MAX));
+            (self.raw.first, self.raw.length) = reach.map_or((0, u64::MAX), |(lo, hi)| (lo, hi - lo));
             return Ok(());
         }
         self.note(site, address, how)?;
-        // Who isn't shown has to be inside, too.
-        if let Some((first, length)) = inside.filter(|_| self.raw.length > 1) {
-            let end = self.raw.first.saturating_add(self.raw.length).min(first + length);
-            self.raw.first = self.raw.first.max(first);
+        // Who isn't shown has to lie in what is known to be reached, and so inside, too.
+        if let Some((lo, hi)) = reach.filter(|_| self.raw.length > 1) {
+            let end = self.raw.first.saturating_add(self.raw.length).min(hi);
+            self.raw.first = self.raw.first.max(lo);
             self.raw.length = end.saturating_sub(self.raw.first);
         }
         Ok(())
+    }
+
+    /// What a site has come to of its array, with this address: in pieces, so that their neighbours need not be shown.
+    fn reach(&mut self, site: u32, address: u64, (first, length): (u64, u64)) -> (u64, u64) {
+        let piece = address & !(REACHED_PIECE - 1);
+        let (lo, hi) = (piece.max(first), piece.saturating_add(REACHED_PIECE).min(first + length));
+        let Some(reach) = self.reaches.get_mut(site as usize) else { return (address, address + 1) };
+        *reach = (reach.0.min(lo), reach.1.max(hi));
+        *reach
     }
 
     /// Marks what an access touches.

@@ -366,6 +366,38 @@ fn nothing_outside_of_its_array_goes_unseen() {
     assert!(!are_inside(&Known::default(), &[], &[vec![(0, 400, 4, LOAD)]]));
 }
 
+/// Whatever was shown or not because its neighbours were, what a site has come to is known: in whole pieces, but nothing outside of its array.
+#[test]
+fn all_that_is_reached_is_known() {
+    const PIECES: u64 = 1 << PAGE_SHIFT;
+    let mut state = 7u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for round in 0..400 {
+        let (lo, hi) = (8 * random(2000), PIECES - 256 - 8 * random(2000));
+        let arrays = vec![(memory() + lo, hi - lo - 7), (memory() + lo, hi - lo - 7)];
+        let shared = Shared { arrays: arrays.clone(), ..shared(2) };
+        let how = [PG_TOUCH_SEEN, LOAD, FEED][round % 3];
+        let lasting = Known { lasting: 0b11, ..Known::default() };
+        let known = if round % 2 == 0 { lasting } else { Known::default() };
+        let (from, span) = (lo + random(hi - lo - 64), 1 + random([300, 100_000, hi - lo][round % 3]));
+        let place = |at: u64| (from + at % span).min(hi - 8) & !7;
+        let threads: Vec<Vec<Vec<Touch>>> = (0..2)
+            .map(|_| (0..3).map(|_| (0..20).map(|_| (0, place(random(span)), 8, how)).collect()).collect())
+            .collect();
+        let Marked { are_inside, reached, .. } = marked_by(&shared, &known, &threads).unwrap();
+        let touched = threads.iter().flatten().flatten().map(|(_, byte, ..)| memory() + byte);
+        let (first, last) = (touched.clone().min().unwrap(), touched.max().unwrap());
+        let piece = |at: u64| at & !(REACHED_PIECE - 1);
+        assert!(are_inside, "{round}");
+        assert_eq!(reached[0].0, piece(first).max(arrays[0].0), "{round}");
+        assert_eq!(reached[0].1, (piece(last) + REACHED_PIECE).min(arrays[0].0 + arrays[0].1), "{round}");
+        assert_eq!(reached[1], NOWHERE, "{round}");
+    }
+}
+
 #[test]
 fn what_is_only_seen_meets_nobody() {
     let iterations =

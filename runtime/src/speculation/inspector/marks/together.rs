@@ -13,6 +13,8 @@ pub(super) struct Marked {
     pub(super) stored: Option<Vec<(u64, u64)>>,
     /// Whether all that was shown lies in its array; where nobody has asked, it isn't known to.
     pub(super) are_inside: bool,
+    /// If so: for each site what it has come to, as [`Reached`] has it.
+    pub(super) reached: Vec<(u64, u64)>,
 }
 
 /// The marks of all threads for one page of memory, put together; a word for each 64 cells.
@@ -185,5 +187,11 @@ pub(super) fn together(
     });
     let fed = joined(found.iter().flat_map(|(.., fed)| fed).copied().collect());
     let are_inside = markers.iter().all(|marker| !marker.arrays.is_empty());
-    Ok(Marked { fed, stored: stored.filter(|stored| stored.len() <= MOST_PIECES), are_inside })
+    let mut reached = vec![NOWHERE; shared.arrays.len()];
+    for marker in markers {
+        for (all, its) in reached.iter_mut().zip(&marker.reaches) {
+            *all = (all.0.min(its.0), all.1.max(its.1));
+        }
+    }
+    Ok(Marked { fed, stored: stored.filter(|stored| stored.len() <= MOST_PIECES), are_inside, reached })
 }
