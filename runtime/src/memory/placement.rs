@@ -300,6 +300,8 @@ fn joined(a: Range, b: Range) -> Range {
 
 /// Of an array that nothing stores to, a device gets what is reached if that is no more than such a part of it: arrays that are the same at each entry may still be there.
 const WORTH_LEAVING_OUT: (u128, u128) = (7, 8);
+/// Bytes of an array that stand for none of it.
+const NOTHING: u64 = 64;
 
 /// Places all arrays of the entry, or says which access can't be placed. `rows`: where all accesses without a base are, if that is known ([`Rest::rows`]).
 /// `reached`: what accesses come to, by sites, as an inspection has seen it ([`Reached`](crate::speculation::inspector::seen::Reached)).
@@ -378,6 +380,9 @@ pub unsafe fn place(
             let whole = joined(hull, Some((extent.0.into(), extent.1.into())));
             let size = |range: Range| range.map_or(0, |(lo, hi)| (hi - lo).unsigned_abs());
             let (most, of) = WORTH_LEAVING_OUT;
+            // Where none of them happens the device is given something all the same: the array has a place.
+            let begin = (extent.0.into(), i128::from(extent.1.min(extent.0 + NOTHING)));
+            let seen = reached.map(|_| seen.unwrap_or(begin));
             let used = seen.filter(|seen| within(*seen)).and_then(|seen| joined(hull, Some(seen)));
             hull = used.filter(|used| size(Some(*used)) * of <= size(whole) * most).or(whole);
         }
@@ -696,8 +701,10 @@ mod tests {
         assert_eq!(placed([0, 0], [0, 0], [some, Some((0x18000, 0x18004))]), (0x14000, 0x18004));
         // With what another one reaches by its address, from 0x11010 on.
         assert_eq!(placed([0, AFFINE], [0, 0x1000], [some, None]), (0x11010, 0x15000));
-        // Nobody has seen anything; nearly all of it; more than there is; it is stored to.
-        assert_eq!(placed([0, 0], [0, 0], [None, None]), whole);
+        // None of them happens, or only what is affine.
+        assert_eq!(placed([0, 0], [0, 0], [None, None]), (0x10000, 0x10040));
+        assert_eq!(placed([0, AFFINE], [0, 0x1000], [None, None]), (0x10000, 0x11010 + 400));
+        // Nearly all of it; more than there is; it is stored to.
         assert_eq!(placed([0, 0], [0, 0], [Some((0x10000, 0x1e004)), None]), whole);
         assert_eq!(placed([0, 0], [0, 0], [Some((0x10000, 0x1e000)), None]), (0x10000, 0x1e000));
         assert_eq!(placed([0, 0], [0, 0], [Some((0x1f000, 0x20004)), None]), whole);

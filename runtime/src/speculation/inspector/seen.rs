@@ -51,7 +51,9 @@ impl Seen {
     }
 }
 
-/// Bytes that an inspection takes for reached where one of them is.
+/// Bytes of an array that an inspection takes for reached where one of them is. Their first one lies in its line of memory as the array's does: so a device's copies
+/// of several arrays still have elements with one subscript in corresponding places of lines, which lanes that load both count on
+/// (`kernel/warps.h`); without that csr_forward took 7% longer.
 pub(super) const REACHED_PIECE: u64 = 1 << 16;
 /// What a site has come to that wasn't shown anything.
 pub(super) const NOWHERE: (u64, u64) = (u64::MAX, 0);
@@ -61,7 +63,7 @@ pub(super) const NOWHERE: (u64, u64) = (u64::MAX, 0);
 #[derive(PartialEq, Eq, Debug)]
 pub struct Reached {
     bases: Vec<u64>,
-    /// For each site the first byte, and one past the last; `None`: it comes to nothing, or nobody was shown what.
+    /// For each site the first byte, and one past the last; `None`: it comes to nothing, unless its addresses are affine, which nobody is shown.
     sites: Vec<Option<(u64, u64)>>,
 }
 

@@ -317,10 +317,10 @@ impl<'a> Marker<'a> {
         Ok(())
     }
 
-    /// What a site has come to of its array, with this address: in pieces, so that their neighbours need not be shown.
+    /// What a site has come to of its array, with this address: in pieces of the array, so that their neighbours need not be shown.
     fn reach(&mut self, site: u32, address: u64, (first, length): (u64, u64)) -> (u64, u64) {
-        let piece = address & !(REACHED_PIECE - 1);
-        let (lo, hi) = (piece.max(first), piece.saturating_add(REACHED_PIECE).min(first + length));
+        let lo = first + ((address - first) & !(REACHED_PIECE - 1));
+        let hi = lo.saturating_add(REACHED_PIECE).min(first + length);
         let Some(reach) = self.reaches.get_mut(site as usize) else { return (address, address + 1) };
         *reach = (reach.0.min(lo), reach.1.max(hi));
         *reach
