@@ -5,6 +5,7 @@ applications are measured, and for how long, is bench.py's.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
@@ -73,10 +74,9 @@ class Instruments:
             self.link(builtins, Path(os.path.realpath(builtins)))
 
     def link(self, name: str, target: Path) -> None:
-        """Another library under the name of one."""
-        link = self.folder / os.path.basename(name)
-        if not link.is_symlink():
-            link.symlink_to(target)
+        """Another library under the name of one, which somebody else may be doing at the same time."""
+        with contextlib.suppress(FileExistsError):
+            (self.folder / os.path.basename(name)).symlink_to(target)
 
     def timing(self, replays: Path, settings: dict[str, str]) -> dict[str, str]:
         """What a program is told whose launches are timed by replays.cpp."""

@@ -280,6 +280,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_reached_counts_for_the_same_bases_only() {
+        let site = |width| Site { base: 0, width, flags: 0, line: 1, slot: 0 };
+        let sites = [site(4), site(8), site(4)];
+        let info = Info { n_sites: 3, sites: sites.as_ptr(), ..crate::abi::nothing() };
+        let seen = Seen::new(&Placement::default(), &[4096, 8200]);
+        let reached = Reached::new(&info, &seen, &[(100, 101), (200, 300), NOWHERE]);
+        let bases = |pointers: [u64; 2]| pointers.map(|pointer| Base { pointer, ..Base::default() });
+        let expected = [Some((100, 104)), Some((200, 307)), None];
+        assert_eq!(reached.of(&bases([4096, 8200])), Some(&expected[..]));
+        assert_eq!(reached.of(&bases([4096, 8208])), None);
+        assert_eq!(reached.of(&bases([4096, 8200])[..1]), None);
+    }
+
+    #[test]
     fn what_was_seen_counts_for_the_same_arrays_only() {
         let region = |lo, size| Region { lo, size, ..Region::default() };
         let placement = Placement {
