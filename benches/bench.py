@@ -66,8 +66,6 @@ AS_FAST = 1.02
 LEAST_KNOWN, KNOWN_PART = 3, 0.02
 # Runs of a kernel with cold caches, and again and again; and how the trace calls it where nothing has a log.
 COLD, AGAIN = 7, 8
-# A kernel that is run several times takes about as long as where the program launched it; what is less than such a part of that was a portion of it.
-LEAST_REPLAYED = 0.6
 NOT_LOGGED = ("none", "mark")
 # Less time than this isn't worth beginning with anything.
 LEAST_SECONDS = 3.0
@@ -182,25 +180,22 @@ def kernels_are_known(records: list[Record], repetitions: int) -> bool:
 
 def replayed_times(lines: list[Record], records: list[Record], repetitions: int) -> Record:
     """What kernels take in the last repetition, in milliseconds: with cold caches, the checks included that are made ready meanwhile; and if each runs again and again,
-    where nothing is logged then: a log that nobody clears says something else the second time. Only where the last two repetitions have a launch for each
-    entry, the same ones: the first one's may be several, as long as nobody knows how long they take. Where the last one's were, too, they took longer than what is found
-    of them."""
+    where nothing is logged then: a log that nobody clears says something else the second time. Only where the last two repetitions have one launch for each
+    entry, the same ones: the first one's may be several, as long as nobody knows how long they take. What comes behind the first of its entry doesn't begin with 0."""
     on_device = [record for record in records if record["device"] == "cuda"]
     each = len(on_device) // repetitions
     launches = [(at, line) for at, line in enumerate(lines) if "checked" not in line["ms"]]
     if each == 0 or len(on_device) % repetitions != 0 or len(launches) < 2 * each:
         return {}
     which = [(launch["kernel"], launch["blocks"]) for _, launch in launches]
-    if which[-each:] != which[-2 * each : -each]:
+    if which[-each:] != which[-2 * each : -each] or any(launch["first"] != 0 for _, launch in launches[-2 * each :]):
         return {}
     is_logged = any(record["log"] not in NOT_LOGGED for record in on_device[-each:])
-    took = sum(record["execute_ns"] for record in on_device[-each:]) / 1e6
     result = {}
     for state in ["cold"] if is_logged else ["cold", "again"]:
         times = [launch["ms"].get(state) for _, launch in launches[-each:]]
-        ms = sum(statistics.median(its) for its in times) if all(times) else 0.0
-        if ms > LEAST_REPLAYED * took:
-            result[f"{state}_ms"] = ms
+        if all(times):
+            result[f"{state}_ms"] = sum(statistics.median(its) for its in times)
     if "cold_ms" in result:
         pairs = [line["ms"] for line in lines[launches[-each][0] :] if "checked" in line["ms"]]
         result["cold_ms"] += sum(statistics.median(b - a for a, b in zip(pair["unchecked"], pair["checked"])) for pair in pairs)

@@ -10,7 +10,9 @@
 // before has left, as hand-written kernels do in their benchmarks (worth something where nothing is logged: a log would have to be cleared in between).
 // BENCH_REPLAYS names a file, which gets a line for each launch of the program's:
 //
-//   {"kernel": ADDRESS, "blocks": N, "ms": {"NAME": [T, ...], ...}}     as many of each variant, those at the same place of the same round; or "cold" and "again"
+//   {"kernel": ADDRESS, "blocks": N, "first": PLACE, "ms": {"NAME": [T, ...], ...}}     as many of each variant, those at the same place of the same round; or "cold"
+//
+// and "again". The first place is what the launch begins with (struct __pg_launch): not 0 where others of the same entry came before.
 //
 // Another one, of "unchecked" and "checked", for each check that is made ready while the kernel in front of it is under way: it has no time of its own.
 //
@@ -143,12 +145,13 @@ static void cool(void *stream)
 }
 
 using Times = std::vector<std::vector<float>>;
-static void report(void *function, uint64_t blocks, const std::vector<std::string> &names, const Times &ms)
+static void report(void *function, uint64_t blocks, uint64_t first, const std::vector<std::string> &names, const Times &ms)
 {
   FILE *file = ms.empty() || getenv("BENCH_REPLAYS") == nullptr ? nullptr : fopen(getenv("BENCH_REPLAYS"), "a");
   if (file == nullptr)
     return;
-  fprintf(file, "{\"kernel\":\"%p\",\"blocks\":%llu,\"ms\":{", function, (unsigned long long)blocks);
+  fprintf(file, "{\"kernel\":\"%p\",\"blocks\":%llu,\"first\":%llu,\"ms\":{", function, (unsigned long long)blocks,
+          (unsigned long long)first);
   for (size_t which = 0; which < ms.size(); which++) {
     fprintf(file, "%s\"%s\":[", which == 0 ? "" : ",", names[which].c_str());
     for (size_t round = 0; round < ms[which].size(); round++)
@@ -252,6 +255,8 @@ static void before_launch(void *function, uint64_t blocks, Kernel &kernel, void 
   // What a function takes the first time that it is launched is no part of it.
   const size_t ignored = has_variants && kernel.launches > 1 ? 0 : 1;
   const auto run = [&](size_t which) { start(kernel.functions[which], parameters); };
+  uint64_t first;
+  memcpy(&first, parameters[0], sizeof first);
   if (!has_variants) {
     std::vector<std::string> names;
     Times ms;
@@ -264,9 +269,9 @@ static void before_launch(void *function, uint64_t blocks, Kernel &kernel, void 
     };
     add("cold", cold, Each::WITH_COLD_CACHES);
     add("again", again, Each::BEHIND_THE_OTHER);
-    report(function, blocks, names, ms);
+    report(function, blocks, first, names, ms);
   } else
-    report(function, blocks, kernel.names, replay(kernel.names.size(), rounds, ignored, Each::BEHIND_COPIES, stream, run));
+    report(function, blocks, first, kernel.names, replay(kernel.names.size(), rounds, ignored, Each::BEHIND_COPIES, stream, run));
   if (has_variants || cold != 0)
     last = {function, [=](void **parameters) { return start(function, parameters); }, arguments_of(function, parameters)};
 }
@@ -286,7 +291,7 @@ template <class Start> static void before_early_launch(void *function, void *str
     if (which == 1)
       start();
   });
-  report(function, 0, {"unchecked", "checked"}, ms);
+  report(function, 0, 0, {"unchecked", "checked"}, ms);
   last.run();
 }
 

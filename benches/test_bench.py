@@ -223,22 +223,22 @@ class States(unittest.TestCase):
     """What is compared with what."""
 
     def test_kernels_run_again_and_again_only_where_nothing_is_logged(self):
-        def launch(kernel: str, blocks: int, *ms: float) -> dict:
-            return {"kernel": kernel, "blocks": blocks, "ms": {"again": list(ms), "cold": [2 * time for time in ms]}}
+        def launch(kernel: str, blocks: int, *ms: float, first: int = 0) -> dict:
+            return {"kernel": kernel, "blocks": blocks, "first": first, "ms": {"again": list(ms), "cold": [2 * time for time in ms]}}
 
         # The first repetition of two took the first loop in two portions.
-        first = [launch("a", 10, 9.0), launch("a", 90, 9.0), launch("b", 50, 9.0)]
+        first = [launch("a", 10, 9.0), launch("a", 90, 9.0, first=1280), launch("b", 50, 9.0)]
         last = [launch("a", 100, 9.0), launch("b", 50, 9.0), launch("a", 100, 1.0, 2.0, 3.0), launch("b", 50, 0.5, 0.5, 0.5)]
-        logged, not_logged = ([entry(1, 1_000_000, log=log)] * 2 for log in ["bitmap", "none"])
+        logged, not_logged = ([entry(1, 1, log=log)] * 2 for log in ["bitmap", "none"])
         self.assertEqual(bench.replayed_times(first + last, logged + not_logged * 2, 3), {"again_ms": 2.5, "cold_ms": 5.0})
         self.assertEqual(bench.replayed_times(first + last, not_logged * 2 + logged, 3), {"cold_ms": 5.0})
         self.assertEqual(bench.replayed_times(first + last, [entry(1, 1, device="")] * 6, 3), {})
-        # The last one in portions; each in two that are alike, so that one of them takes half as long as both.
+        # The last one in portions; each in two that are alike.
         self.assertEqual(bench.replayed_times(first[:1] + last[:3] + first, not_logged * 3, 3), {})
-        halves = [{"kernel": "a", "blocks": 50, "ms": {"cold": [1.0], "again": [1.0]}}] * 6
-        self.assertEqual(bench.replayed_times(halves, [entry(1, 2_000_000, log="none")] * 3, 3), {})
+        halves = [launch("a", 50, 1.0), launch("a", 50, 1.0, first=6400)] * 3
+        self.assertEqual(bench.replayed_times(halves, [entry(1, 1, log="none")] * 3, 3), {})
         # Checks that are made ready meanwhile, of the last repetition.
-        check = {"kernel": "c", "blocks": 0, "ms": {"unchecked": [1.0, 2.0, 3.0], "checked": [1.5, 2.25, 4.0]}}
+        check = {"kernel": "c", "blocks": 0, "first": 0, "ms": {"unchecked": [1.0, 2.0, 3.0], "checked": [1.5, 2.25, 4.0]}}
         self.assertEqual(bench.replayed_times([*first, check, *last[:3], check, *last[3:], check], logged * 3, 3), {"cold_ms": 6.0})
         # Kernels that ran in one state only.
         only = [line | {"ms": {"cold": [1.0]}} for line in last]

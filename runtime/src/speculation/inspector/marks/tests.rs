@@ -384,8 +384,13 @@ fn all_that_is_reached_is_known() {
         let known = if round % 2 == 0 { lasting } else { Known::default() };
         let (from, span) = (lo + random(hi - lo - 64), 1 + random([300, 100_000, hi - lo][round % 3]));
         let place = |at: u64| (from + at % span).min(hi - 8) & !7;
+        // Each thread has a half of what there is, in either order.
+        let half = |thread: usize, at: u64| at / 2 + if (thread + round) % 2 == 0 { 0 } else { span / 2 };
         let threads: Vec<Vec<Vec<Touch>>> = (0..2)
-            .map(|_| (0..3).map(|_| (0..20).map(|_| (0, place(random(span)), 8, how)).collect()).collect())
+            .map(|thread| {
+                let mut touch = || (0, place(half(thread, random(span))), 8, how);
+                (0..3).map(|_| (0..20).map(|_| touch()).collect()).collect()
+            })
             .collect();
         let Marked { are_inside, reached, .. } = marked_by(&shared, &known, &threads).unwrap();
         let touched = threads.iter().flatten().flatten().map(|(_, byte, ..)| memory() + byte);
