@@ -5,14 +5,14 @@
 //
 // It is built as libcuda.so, found by LD_LIBRARY_PATH, and hands everything to the real one (BENCH_CUDA, a path). BENCH_ROUNDS says how often each
 // variant runs for each launch (a kernel's first eight; then twice). Of a loop's kernel that has no variants, BENCH_COLD says how often it runs with cold
-// caches: behind a copy of other memory that is larger than they are, and BENCH_AGAIN how often it runs again and again, one launch behind the other on
-// what the one
-// before has left, as hand-written kernels do in their benchmarks (worth something where nothing is logged: a log would have to be cleared in between).
-// BENCH_REPLAYS names a file, which gets a line for each launch of the program's:
+// caches: behind a copy of other memory that is larger than they are; and BENCH_AGAIN how often it runs again and again, one launch behind the other on
+// what the one before has left, as hand-written kernels do in their benchmarks (worth something where nothing is logged: a log would have to be cleared
+// in between). BENCH_REPLAYS names a file, which gets a line for each launch of the program's:
 //
-//   {"kernel": ADDRESS, "blocks": N, "first": PLACE, "ms": {"NAME": [T, ...], ...}}     as many of each variant, those at the same place of the same round; or "cold"
+//   {"kernel": ADDRESS, "blocks": N, "first": PLACE, "ms": {"NAME": [T, ...], ...}}
 //
-// and "again". The first place is what the launch begins with (struct __pg_launch): not 0 where others of the same entry came before.
+// with as many times of each variant, those at the same place of the same round; or of "cold" and "again". The first place is what the launch begins with
+// (struct __pg_launch): not 0 where others of the same entry came before.
 //
 // Another one, of "unchecked" and "checked", for each check that is made ready while the kernel in front of it is under way: it has no time of its own.
 //

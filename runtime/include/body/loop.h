@@ -28,12 +28,23 @@
 #define __PG_LOGS_OF_TABLES(n_bases)
 /* The rest is zeros: no arrays, no logs, no results. All of it is a matter for the compiler. */
 #define __PG_LAUNCH_GIVEN const __grid_constant__ struct __pg_head_of_launch __pg_h
+#define __PG_TAKE(member) __pg_l.member = __pg_h.member;
 #define __PG_TAKE_LAUNCH                                                                                               \
-  const struct __pg_launch __pg_l = {__pg_h.first, __pg_h.end, __pg_h.flags, __pg_h.stop, __pg_h.begun, __pg_h.order,  \
-                                     __pg_h.n, {__pg_h.trip[0], __pg_h.trip[1], __pg_h.trip[2], __pg_h.trip[3]},       \
-                                     __pg_h.block, __pg_h.first_row, __pg_h.first_layer, __pg_h.sign_bit,              \
-                                     __pg_h.log_shift};
-static_assert(PG_MAX_DIMS == 4, "all trip counts are taken");
+  struct __pg_launch __pg_l = {};                                                                                      \
+  __PG_TAKE(first)                                                                                                     \
+  __PG_TAKE(end)                                                                                                       \
+  __PG_TAKE(flags)                                                                                                     \
+  __PG_TAKE(stop)                                                                                                      \
+  __PG_TAKE(begun)                                                                                                     \
+  __PG_TAKE(order)                                                                                                     \
+  __PG_TAKE(n)                                                                                                         \
+  __PG_TAKE(trip[0]) __PG_TAKE(trip[1]) __PG_TAKE(trip[2]) __PG_TAKE(trip[3])                                          \
+  __PG_TAKE(block)                                                                                                     \
+  __PG_TAKE(first_row)                                                                                                 \
+  __PG_TAKE(first_layer)                                                                                               \
+  __PG_TAKE(sign_bit)                                                                                                  \
+  __PG_TAKE(log_shift)
+static_assert(PG_MAX_DIMS == 4 && sizeof(struct __pg_head_of_launch) == 14 * sizeof(__pg_u64), "all of it is taken");
 #endif
 /* A loop's kernel: `run` does the iterations of a thread. */
 #ifdef __PG_FAR_TABLES

@@ -175,7 +175,8 @@ fn variants() -> Vec<Variant> {
     ];
     let given = |kernel: &Specialisation| match kernel {
         _ if kernel.shares => Given::Far,
-        _ if kernel.method != LogMethod::None => Given::All,
+        // The first one, which all texts have, as if each had results, too.
+        _ if kernel.method != LogMethod::None || *kernel == none(LogMethod::None) => Given::All,
         _ if kernel.bounded | kernel.inside == all => Given::Divisors,
         _ => Given::Sizes,
     };

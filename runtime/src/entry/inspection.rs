@@ -67,14 +67,12 @@ impl Engine {
         } else {
             // SAFETY: as above.
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
-                Ok(Some(Inspected { mut memo, is_to_keep, .. })) => {
+                Ok(Some(Inspected { mut memo, is_to_keep: true, .. })) => {
                     // SAFETY: as above.
-                    unsafe { self.leave_out(visit, &mut memo) };
-                    match is_to_keep {
-                        true => findings.keep(key, memo),
-                        false => for_once = Some(memo),
-                    }
+                    unsafe { self.narrow(visit, &mut memo) };
+                    findings.keep(key, memo);
                 }
+                Ok(Some(Inspected { memo, .. })) => for_once = Some(memo),
                 Ok(None) => return Ok(()),
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();
@@ -173,23 +171,22 @@ impl Engine {
         unsafe { Seeing::of(visit.info, visit.entry, &placement, self.config.groups == GroupChoice::Always) }
     }
 
-    /// What an inspection has seen of whole arrays it has seen of those parts of them, too, that a device will be given because of it.
+    /// What an inspection has seen of whole arrays it has seen of those parts of them, too, that a device will be given because of it: if all that was reached lies in
+    /// them. Otherwise a device is given whole arrays.
     ///
     /// # Safety
     /// As for [`Engine::inspect`].
-    unsafe fn leave_out(&self, visit: &Visit<'_>, memo: &mut Memo) {
+    unsafe fn narrow(&self, visit: &Visit<'_>, memo: &mut Memo) {
         let Some(reached) = memo.reached.clone() else { return };
         // SAFETY: promised by the caller, here and below.
         let bases = unsafe { visit.entry.bases(visit.info) };
+        let Some(sites) = reached.of(bases) else { return };
         let placed = self.known_allocations().and_then(|table| {
+            let (info, sites) = (visit.info, Some(sites));
             // SAFETY: as above.
-            let placed = unsafe {
-                let reached = reached.of(bases);
-                placement::place(visit.info, visit.entry, &table, LogMethod::None, None, reached)
-            };
-            placed.ok()
+            unsafe { placement::place(info, visit.entry, &table, LogMethod::None, None, sites) }.ok()
         });
-        match placed {
+        match placed.filter(|placement| placement.holds(visit.info, sites)) {
             Some(placement) => {
                 let pointers: Vec<u64> = bases.iter().map(|base| base.pointer).collect();
                 memo.saw(Seen::new(&placement, &pointers));

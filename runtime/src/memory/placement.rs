@@ -61,6 +61,15 @@ impl Placement {
         let index = after.checked_sub(1)?;
         (address - self.regions[index].lo < self.regions[index].size).then_some(index)
     }
+    /// Whether what accesses reach, by sites, lies in the region of their base.
+    pub fn holds(&self, info: &Info, reached: &[Option<(u64, u64)>]) -> bool {
+        let lies_there = |(site, (lo, hi)): (&Site, (u64, u64))| {
+            let region = self.region_of_base(site.base).map(|index| &self.regions[index]);
+            region.is_some_and(|region| region.lo <= lo && hi <= region.lo + region.size)
+        };
+        let reached = info.sites().iter().zip(reached).filter_map(|(site, its)| Some((site, (*its)?)));
+        reached.into_iter().all(lies_there)
+    }
     /// Bases whose array nothing stores to.
     pub fn kept(&self) -> u64 {
         let is_kept = |base: &u32| self.region_of_base(*base).is_some_and(|region| !self.written[region]);
@@ -299,7 +308,7 @@ fn joined(a: Range, b: Range) -> Range {
 }
 
 /// Of an array that nothing stores to, a device gets what is reached if that is no more than such a part of it: arrays that are the same at each entry may still be there.
-const WORTH_LEAVING_OUT: (u128, u128) = (7, 8);
+const WORTH_NARROWING: (u128, u128) = (7, 8);
 /// Bytes of an array that stand for none of it.
 const NOTHING: u64 = 64;
 
@@ -379,12 +388,14 @@ pub unsafe fn place(
                 extent().ok_or_else(|| format!("the array accessed in line {line} has no known extent"))?;
             let whole = joined(hull, Some((extent.0.into(), extent.1.into())));
             let size = |range: Range| range.map_or(0, |(lo, hi)| (hi - lo).unsigned_abs());
-            let (most, of) = WORTH_LEAVING_OUT;
-            // Where none of them happens the device is given something all the same: the array has a place.
+            let (most, of) = WORTH_NARROWING;
+            // Where nothing happens at all the device is given something all the same: the array has a place.
             let begin = (extent.0.into(), i128::from(extent.1.min(extent.0 + NOTHING)));
-            let seen = reached.map(|_| seen.unwrap_or(begin));
-            let used = seen.filter(|seen| within(*seen)).and_then(|seen| joined(hull, Some(seen)));
-            hull = used.filter(|used| size(Some(*used)) * of <= size(whole) * most).or(whole);
+            let used = reached.and_then(|_| joined(hull, seen)).or(reached.map(|_| begin));
+            hull = used
+                .filter(|used| within(*used))
+                .filter(|used| size(Some(*used)) * of <= size(whole) * most)
+                .or(whole);
         }
         let Some((lo, hi)) = hull else { continue };
         if lo <= 0 || hi > i64::MAX as i128 || lo >= hi {
@@ -703,13 +714,33 @@ mod tests {
         assert_eq!(placed([0, AFFINE], [0, 0x1000], [some, None]), (0x11010, 0x15000));
         // None of them happens, or only what is affine.
         assert_eq!(placed([0, 0], [0, 0], [None, None]), (0x10000, 0x10040));
-        assert_eq!(placed([0, AFFINE], [0, 0x1000], [None, None]), (0x10000, 0x11010 + 400));
+        assert_eq!(placed([0, AFFINE], [0, 0x1000], [None, None]), (0x11010, 0x11010 + 400));
         // Nearly all of it; more than there is; it is stored to.
         assert_eq!(placed([0, 0], [0, 0], [Some((0x10000, 0x1e004)), None]), whole);
         assert_eq!(placed([0, 0], [0, 0], [Some((0x10000, 0x1e000)), None]), (0x10000, 0x1e000));
         assert_eq!(placed([0, 0], [0, 0], [Some((0x1f000, 0x20004)), None]), whole);
         assert_eq!(placed([0, 0], [0, 0], [Some((0xf000, 0x10004)), None]), whole);
         assert_eq!(placed([0, STORE], [0, 0], [some, some]), whole);
+    }
+
+    #[test]
+    fn what_is_reached_has_to_lie_in_its_own_array() {
+        let sites = [site(0, 4, 0), site(1, 4, 0), site(1, 4, 0)];
+        let info = info(&sites, 2, 1);
+        let region = |lo, size| Region { lo, size, ..Region::default() };
+        let placement = Placement {
+            regions: vec![region(100, 100), region(300, 100)],
+            anchors: vec![100, 300],
+            ..Placement::default()
+        };
+        let holds = |first, second| placement.holds(&info, &[Some(first), None, Some(second)]);
+        assert!(holds((100, 200), (300, 400)) && holds((150, 151), (399, 400)));
+        assert!(!holds((99, 200), (300, 400)) && !holds((100, 200), (300, 401)));
+        assert!(!holds((100, 201), (300, 400)) && !holds((100, 200), (100, 200)));
+        assert!(
+            !Placement { anchors: vec![100, 0], ..placement.clone() }
+                .holds(&info, &[None, Some((300, 301)), None])
+        );
     }
 
     #[test]

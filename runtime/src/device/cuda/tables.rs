@@ -16,7 +16,7 @@ const _: () = assert!((DRIVERS_OWN + size_of::<RawLaunch>()).is_multiple_of(PIEC
 /// What fits beside `struct __pg_launch` into the 4096 bytes that every driver takes.
 pub const MOST_IN_PARAMETERS: usize = 3584;
 
-/// How much of its launch and tables a kernel is given, from their beginning on. Each byte of parameters is a nanosecond in front of the kernel's first instruction.
+/// How much of its launch and tables a kernel is given, from their beginning on. Each byte of parameters is one or two nanoseconds in front of the kernel's first instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Given {
     /// The head of the launch, and how far arrays have moved, values, and where arrays lie.
@@ -126,6 +126,20 @@ fn divisor(by: u32) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headers_call_what_is_given_the_same() {
+        let named = [
+            ("LOCATIONS", Given::Locations),
+            ("DIVISORS", Given::Divisors),
+            ("SIZES", Given::Sizes),
+            ("ALL", Given::All),
+        ];
+        for (name, given) in named {
+            let line = format!("#define PG_GIVEN_{name} {}", given as u32);
+            assert!(crate::texts::BODY.contains(&line), "{line}");
+        }
+    }
 
     /// What isn't given is nothing that the kernel asks for: logs, results, arrays without a base, sizes of arrays that are checked, trip counts to divide by.
     #[test]

@@ -385,7 +385,8 @@ fn all_that_is_reached_is_known() {
         let (from, span) = (lo + random(hi - lo - 64), 1 + random([300, 100_000, hi - lo][round % 3]));
         let place = |at: u64| (from + at % span).min(hi - 8) & !7;
         // Each thread has a half of what there is, in either order.
-        let half = |thread: usize, at: u64| at / 2 + if (thread + round) % 2 == 0 { 0 } else { span / 2 };
+        let half =
+            |thread: usize, at: u64| at / 2 + if (thread + round).is_multiple_of(2) { 0 } else { span / 2 };
         let threads: Vec<Vec<Vec<Touch>>> = (0..2)
             .map(|thread| {
                 let mut touch = || (0, place(half(thread, random(span))), 8, how);
