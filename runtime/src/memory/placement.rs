@@ -579,6 +579,17 @@ mod tests {
         accesses: &mut [Access],
         known: &[(u64, u64)],
     ) -> Result<Placement, String> {
+        placed_by(sites, bases, accesses, known, None)
+    }
+
+    /// The same, where accesses have been seen to come to this.
+    fn placed_by(
+        sites: &[Site],
+        bases: &mut [Base],
+        accesses: &mut [Access],
+        known: &[(u64, u64)],
+        reached: Option<&[Option<(u64, u64)>]>,
+    ) -> Result<Placement, String> {
         let mut allocations = Allocations::default();
         known.iter().for_each(|(lo, size)| allocations.insert(*lo, *size));
         let info = info(sites, bases.len() as u32, 1);
@@ -592,7 +603,7 @@ mod tests {
             pins: std::ptr::null_mut(),
         };
         // SAFETY: all tables are alive and as long as `info` says.
-        unsafe { place(&info, &entry, &allocations, LogMethod::Atomic, None, None) }
+        unsafe { place(&info, &entry, &allocations, LogMethod::Atomic, None, reached) }
     }
 
     #[test]
@@ -686,23 +697,10 @@ mod tests {
     #[test]
     fn what_is_not_reached_is_left_out() {
         let placed = |flags: [u32; 2], lows: [i64; 2], reached: [Option<(u64, u64)>; 2]| {
-            let mut allocations = Allocations::default();
-            allocations.insert(0x10000, 0x10000);
             let sites = [site(0, 4, flags[0]), site(0, 4, flags[1])];
-            let info = info(&sites, 1, 1);
-            let (mut bases, mut accesses) = ([base(0x10010)], lows.map(|lo| access(4, lo, lo + 4)));
-            let entry = Entry {
-                info: &raw const info,
-                trip: [100, 1, 1, 1],
-                values: std::ptr::null_mut(),
-                results: std::ptr::null_mut(),
-                bases: bases.as_mut_ptr(),
-                accesses: accesses.as_mut_ptr(),
-                pins: std::ptr::null_mut(),
-            };
-            // SAFETY: all tables are alive and as long as `info` says.
-            let p = unsafe { place(&info, &entry, &allocations, LogMethod::None, None, Some(&reached)) };
-            let p = p.unwrap();
+            let mut accesses = lows.map(|lo| access(4, lo, lo + 4));
+            let (mut bases, known) = ([base(0x10010)], [(0x10000, 0x10000)]);
+            let p = placed_by(&sites, &mut bases, &mut accesses, &known, Some(&reached)).unwrap();
             assert_eq!(p.bounded, 0);
             assert_eq!(p.region_of_base(0), Some(0));
             (p.regions[0].lo, p.regions[0].lo + p.regions[0].size)

@@ -240,3 +240,6 @@ pub(super) fn by_logs(
     let told = |(index, log)| (index, Written::Cells(Cells::new(placement, index, log)));
     Ok(logs.into_iter().map(told).collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,8 @@
 //! Whichever value it finds then is one that the program might have read; that the same value leads out of its array is all that is not looked at. A run that relies on a
 //! checked run has no such gap, because both load from the copy.
 //!
+//! Where all of them lie is seen by inspections only ([`Reached`]): then a device is given no more of an array than that.
+//!
 //! What it doesn't say is whether loads which lanes make ahead of turns meet what these turns hold (`kernel/lent.h`): which turns are made
 //! ahead depends on which iterations a warp has, and that differs from launch to launch. So they are looked at always.
 
