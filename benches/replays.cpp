@@ -134,7 +134,7 @@ static void put_memory_back(void *stream, bool pads)
     copy(memory, room.copy, room.bytes, stream);
 }
 
-// Leaves the GPU's caches without anything of the program's: as benches/cuda/unsafe.cu does in front of hand-written kernels, something short for the GPU to
+// Leaves the GPU's caches without anything of the program's: by the same calls as benches/cuda/unsafe.cu does in front of hand-written kernels, something short for the GPU to
 // run behind the copy, which another engine makes, included.
 static void cool(void *stream)
 {

@@ -40,6 +40,8 @@ template <class T> static inline T __ldg(const T *p) { return *p; }
 #define __PG_ONCE_64(p) (*(const __pg_u64 *)(p))
 #define __PG_ONCE_32(p) (*(const __pg_u32 *)(p))
 extern "C" { unsigned *__emulated_room; }
+/* What a kernel must not ask for: no number that would do. */
+#define __PG_NOT_GIVEN(number) (number) = 0x7777777777777777;
 #define __PG_ROOM_OF_SLOTS __emulated_room
 #define __PG_AS_IT_IS(number)
 #define __PG_AS_IT_IS_32(number)

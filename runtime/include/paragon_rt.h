@@ -13,7 +13,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 26u
+#define PG_ABI_VERSION 27u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -264,12 +264,9 @@ enum {
  *
  * flags       [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace
  * stop        not 0: give up. In the device's own memory, because all threads look at it
- * begun       a GPU's launch says there that it has begun; in the host's memory
+ * begun       not null: a GPU's launch says there that it has begun; in the host's memory
  * order       Places that a launch does are iterations, or, where order is not null, entries of that list of them, or parts: lanes of blocks, in the order of
  *             the blocks
- * n           iterations of the merged space
- * block       iterations of dimension 0 in each block of parts; 0: no result is computed in parts
- * first_row, first_layer   Where iterations go in tiles, a GPU's launch does those of the blocks from this row and layer (y and z of the grid) on
  * sign_bit    1 << 31, which a GPU's compiler may not know: see __pg_neg_f32
  * log_shift   log2 of the bytes that one log cell covers */
 #define __PG_HEAD_OF_LAUNCH                                                                                            \
@@ -278,16 +275,23 @@ enum {
   volatile __pg_u32 *stop;                                                                                             \
   volatile __pg_u32 *begun;                                                                                            \
   const __pg_u32 *order;                                                                                               \
+  __pg_u32 sign_bit;                                                                                                   \
+  __pg_u32 log_shift;
+/* Behind that what says how iterations lie, which those that are taken one by one along one dimension don't ask for.
+ *
+ * n           iterations of the merged space
+ * block       iterations of dimension 0 in each block of parts; 0: no result is computed in parts
+ * first_row, first_layer   Where iterations go in tiles, a GPU's launch does those of the blocks from this row and layer (y and z of the grid) on */
+#define __PG_SPACE_OF_LAUNCH                                                                                           \
   __pg_u64 n;                                                                                                          \
   __pg_u64 trip[PG_MAX_DIMS];                                                                                          \
   __pg_u64 block;                                                                                                      \
-  __pg_u32 first_row, first_layer;                                                                                     \
-  __pg_u32 sign_bit;                                                                                                   \
-  __pg_u32 log_shift;
+  __pg_u32 first_row, first_layer;
 
 /* What a kernel is given. Every pointer in it is the device's own. */
 struct __pg_launch {
   __PG_HEAD_OF_LAUNCH
+  __PG_SPACE_OF_LAUNCH
   const struct __pg_region *regions;  /* sorted by lo, disjoint */
   const __pg_u64 *anchors;     /* n_bases: an address in the array that the base's accesses belong to, 0: dynamic */
   const __pg_u64 *bases;       /* n_bases: the pointers themselves */
@@ -306,10 +310,6 @@ struct __pg_launch {
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */
   __pg_u64 *total;             /* writes, counted by the reduction method, bitmaps and most stamps; a GPU's in PG_TOTALS places */
-};
-/* Of that, what kernels are given that have nothing to do with the rest (__PG_GIVEN in body/loop.h). */
-struct __pg_head_of_launch {
-  __PG_HEAD_OF_LAUNCH
 };
 #define PG_MANY 0xffffffffu
 /* The stamps of a cell: the number of the last writer; and where loads are noted, side by side with it because they are asked for together,

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicI64;
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 26;
+    pub const PG_ABI_VERSION: u32 = 27;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_STACK_ROOM: u64 = 0x1_0000;
     pub const PG_STACK_LIMITED: u64 = 0x800_0000;
@@ -318,13 +318,13 @@ pub struct RawLaunch {
     pub stop: u64,
     pub begun: u64,
     pub order: u64,
+    pub sign_bit: u32,
+    pub log_shift: u32,
     pub n: u64,
     pub trip: [u64; PG_MAX_DIMS],
     pub block: u64,
     pub first_row: u32,
     pub first_layer: u32,
-    pub sign_bit: u32,
-    pub log_shift: u32,
     pub regions: u64,
     pub anchors: u64,
     pub bases: u64,

@@ -23,6 +23,17 @@
 #define __PG_LEADS 1
 #endif
 
+/* How much of its launch and of what it has at hand (struct __pg_tables of its text) a kernel is given: each byte is time before it begins. */
+#define PG_GIVEN_MOVES 1     /* how far arrays have moved, values, and the head of the launch: nothing is logged or checked, there is no result, and rows, whose lanes lend, are
+                                taken one by one along one dimension */
+#define PG_GIVEN_LOCATIONS 2 /* where arrays lie, and the launch's space: iterations come in groups */
+#define PG_GIVEN_DIVISORS 3  /* several dimensions */
+#define PG_GIVEN_SIZES 4     /* something is checked */
+#define PG_GIVEN_ALL 5
+#ifndef __PG_GIVEN
+#define __PG_GIVEN PG_GIVEN_ALL
+#endif
+
 /* Memory of the device, where a program's memory is: a pointer in kernels, because their compiler then knows that it is no
  * thread's own. */
 #ifdef __CUDACC_RTC__
@@ -59,11 +70,19 @@ struct __pg_location {
   __pg_u64 lo;
   __pg_memory dev;
 };
+#if __PG_GIVEN == PG_GIVEN_MOVES
+/* Where nobody asks where an array lies, only how far accesses to it have moved, it lies anywhere that can be loaded from, so far from where the program has it. */
+#define __PG_LOCATION_OF(base) ((__pg_u64)__pg_l->flags - __pg_t->moved[base])
+#define __PG_PLACE_OF(base) ((__pg_memory)__pg_l->flags)
+#else
+#define __PG_LOCATION_OF(base) __pg_t->locations[base].lo
+#define __PG_PLACE_OF(base) __pg_t->locations[base].dev
+#endif
 #ifdef __PG_MOVES_AT_ONCE
 /* The compiler is to know that it is no thread's own memory, and to add up what leads there. */
-#define __PG_MEMORY_OF(base) (char *)__cvta_global_to_generic(__pg_t->locations[base].lo + __pg_t->moved[base])
+#define __PG_MEMORY_OF(base) (char *)__cvta_global_to_generic(__PG_LOCATION_OF(base) + __pg_t->moved[base])
 #else
-#define __PG_MEMORY_OF(base) __pg_t->locations[base].dev
+#define __PG_MEMORY_OF(base) __PG_PLACE_OF(base)
 #endif
 struct __pg_copies {
   __pg_memory snapshot, before;
@@ -171,15 +190,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
- *   __PG_GIVEN      how much of what it has at hand it is given: each byte is time before it begins
+ *   __PG_GIVEN      how much of what it has at hand it is given (above)
  * A kernel has its values and its arrays at hand (struct __pg_tables of the text: how far arrays have moved, values, locations, divisors, sizes, logs, copies). */
-#define PG_GIVEN_LOCATIONS 1 /* up to locations, and the head of the launch: nothing is logged or checked, there is one dimension, and no result */
-#define PG_GIVEN_DIVISORS 2  /* several dimensions */
-#define PG_GIVEN_SIZES 3     /* something is checked */
-#define PG_GIVEN_ALL 4
-#ifndef __PG_GIVEN
-#define __PG_GIVEN PG_GIVEN_ALL
-#endif
 #if defined(__CUDACC_RTC__) && !defined(__PG_UPDATED_ALONE)
 #define __PG_UPDATED_ALONE 0ull
 #endif
@@ -188,11 +200,11 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_VALUES __pg_t->values
 #if __PG_GIVEN > PG_GIVEN_SIZES
 #define __PG_VIEW_OF_TABLES(base)                                                                                      \
-  {__pg_t->locations[base].lo, __pg_t->sizes[base],           __PG_MEMORY_OF(base),                             \
+  {__PG_LOCATION_OF(base),     __pg_t->sizes[base],            __PG_MEMORY_OF(base),                                   \
    __pg_t->logs[base],         __pg_t->copies[base].snapshot, __pg_t->copies[base].before}
 #else
 /* An array whose size nobody is given has none: whoever asked all the same would find every access outside. */
-#define __PG_VIEW_OF_TABLES(base) {__pg_t->locations[base].lo, __PG_SIZE_GIVEN(base), __PG_MEMORY_OF(base), ~(__pg_u64)0, 0, 0}
+#define __PG_VIEW_OF_TABLES(base) {__PG_LOCATION_OF(base), __PG_SIZE_GIVEN(base), __PG_MEMORY_OF(base), ~(__pg_u64)0, 0, 0}
 #endif
 #if __PG_GIVEN > PG_GIVEN_DIVISORS
 #define __PG_SIZE_GIVEN(base) __pg_t->sizes[base]

@@ -6,8 +6,12 @@
 #define __PG_MEMBERS_OF_TABLES(n_bases, n_values)                                                                      \
   __pg_u64 moved[n_bases];                                                                                             \
   __pg_value values[n_values];                                                                                         \
-  struct __pg_location locations[n_bases];                                                                             \
-  __PG_DIVISORS_OF_TABLES __PG_SIZES_OF_TABLES(n_bases) __PG_LOGS_OF_TABLES(n_bases)
+  __PG_LOCATIONS_OF_TABLES(n_bases) __PG_DIVISORS_OF_TABLES __PG_SIZES_OF_TABLES(n_bases) __PG_LOGS_OF_TABLES(n_bases)
+#if __PG_GIVEN > PG_GIVEN_MOVES
+#define __PG_LOCATIONS_OF_TABLES(n_bases) struct __pg_location locations[n_bases];
+#else
+#define __PG_LOCATIONS_OF_TABLES(n_bases)
+#endif
 #if __PG_GIVEN > PG_GIVEN_LOCATIONS
 #define __PG_DIVISORS_OF_TABLES __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];
 #else
@@ -26,9 +30,29 @@
 #define __PG_TAKE_LAUNCH
 #else
 #define __PG_LOGS_OF_TABLES(n_bases)
-/* The rest is zeros: no arrays, no logs, no results. All of it is a matter for the compiler. */
-#define __PG_LAUNCH_GIVEN const __grid_constant__ struct __pg_head_of_launch __pg_h
-#define __PG_TAKE(member) __pg_l.member = __pg_h.member;
+/* What a kernel isn't given of a launch's space. There is no such instruction, so that a kernel which asks for one of these numbers is none; of others the compiler
+ * leaves it out. */
+#ifndef __PG_NOT_GIVEN
+#define __PG_NOT_GIVEN(number) asm("not_given %0;" : "=l"(number));
+#endif
+__device__ __forceinline__ __pg_u64 __pg_not_given()
+{
+  __pg_u64 number;
+  __PG_NOT_GIVEN(number)
+  return number;
+}
+/* Of a launch, what such kernels are given. The rest is zeros: no arrays, no logs, no results. */
+struct __pg_launch_given {
+  __PG_HEAD_OF_LAUNCH
+#if __PG_GIVEN > PG_GIVEN_MOVES
+  __PG_SPACE_OF_LAUNCH
+#define __PG_TAKE_OF_SPACE __PG_TAKE
+#else
+#define __PG_TAKE_OF_SPACE(member) __pg_l.member = __pg_not_given();
+#endif
+};
+#define __PG_LAUNCH_GIVEN const __grid_constant__ struct __pg_launch_given __pg_given
+#define __PG_TAKE(member) __pg_l.member = __pg_given.member;
 #define __PG_TAKE_LAUNCH                                                                                               \
   struct __pg_launch __pg_l = {};                                                                                      \
   __PG_TAKE(first)                                                                                                     \
@@ -37,14 +61,18 @@
   __PG_TAKE(stop)                                                                                                      \
   __PG_TAKE(begun)                                                                                                     \
   __PG_TAKE(order)                                                                                                     \
-  __PG_TAKE(n)                                                                                                         \
-  __PG_TAKE(trip[0]) __PG_TAKE(trip[1]) __PG_TAKE(trip[2]) __PG_TAKE(trip[3])                                          \
-  __PG_TAKE(block)                                                                                                     \
-  __PG_TAKE(first_row)                                                                                                 \
-  __PG_TAKE(first_layer)                                                                                               \
   __PG_TAKE(sign_bit)                                                                                                  \
-  __PG_TAKE(log_shift)
-static_assert(PG_MAX_DIMS == 4 && sizeof(struct __pg_head_of_launch) == 14 * sizeof(__pg_u64), "all of it is taken");
+  __PG_TAKE(log_shift)                                                                                                 \
+  __PG_TAKE_OF_SPACE(n)                                                                                                \
+  __PG_TAKE_OF_SPACE(trip[0])                                                                                          \
+  __PG_TAKE_OF_SPACE(trip[1])                                                                                          \
+  __PG_TAKE_OF_SPACE(trip[2])                                                                                          \
+  __PG_TAKE_OF_SPACE(trip[3])                                                                                          \
+  __PG_TAKE_OF_SPACE(block)                                                                                            \
+  __PG_TAKE_OF_SPACE(first_row)                                                                                        \
+  __PG_TAKE_OF_SPACE(first_layer)
+static_assert(PG_MAX_DIMS == 4 && sizeof(struct __pg_launch_given) == (__PG_GIVEN > PG_GIVEN_MOVES ? 14 : 7) * sizeof(__pg_u64),
+              "all of it is taken");
 #endif
 /* A loop's kernel: `run` does the iterations of a thread. */
 #ifdef __PG_FAR_TABLES

@@ -42,7 +42,7 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
 #define __PG_IS_FIRST_THREAD ((blockIdx.x | threadIdx.x) == 0)
 #endif
 #define __PG_SAY_BEGUN                                                                                                 \
-  if (__PG_IS_FIRST_THREAD)                                                                                            \
+  if (__PG_IS_FIRST_THREAD && __pg_l.begun != 0)                                                                       \
     *__pg_l.begun = 1;
 
 /* Where a thread of a line begins, before which place its launch ends, and how far apart the thread's own places are. */

@@ -180,11 +180,18 @@ fn variants() -> Vec<Variant> {
         _ if kernel.bounded | kernel.inside == all => Given::Divisors,
         _ => Given::Sizes,
     };
+    let of_rows = [lends, Specialisation { spread: WIDEST, ordered: true, ..lends }].map(|kernel| Variant {
+        kernel,
+        architecture: "sm_90",
+        given: Given::Moves,
+        of: LENDING,
+    });
     let of_any = of_any.map(|kernel| (kernel, "")).into_iter().chain(of_some).map(|of| (of, "sm_90"));
     let of_old = of_old.into_iter().map(|kernel| ((kernel, ""), OLDEST));
     of_any
         .chain(of_old)
         .map(|((kernel, of), architecture)| Variant { kernel, architecture, given: given(&kernel), of })
+        .chain(of_rows)
         .collect()
 }
 
@@ -195,6 +202,8 @@ const OLDEST: &str = "sm_75";
 const NESTS_OF_THREE: &str = "__PG_TILE(2, __pg_k2, 1)";
 /// Updates that blocks may collect.
 const COLLECTING: &str = "__pg_begin_collecting<";
+/// An iteration's place along one dimension is its number.
+const ONE_DIMENSION: &str = "__pg_q = __pg_k;\n__pg_k0 = __pg_q;";
 /// Rows whose lanes lend each other what they load.
 const LENDING: &str = "__PG_LENDING(";
 
@@ -222,7 +231,10 @@ fn due(variants: &[Variant], texts: &[Text], choice: Choice) -> Vec<Vec<usize>> 
     let of_any: Vec<usize> = (0..variants.len()).filter(|i| variants[*i].of.is_empty()).collect();
     let mut met = vec![0; variants.len()];
     let due = texts.iter().enumerate().map(|(number, text)| {
-        let is_for = |i: &usize| text.body.contains(variants[*i].of);
+        let is_for = |i: &usize| {
+            let Variant { given, of, .. } = variants[*i];
+            text.body.contains(of) && (given != Given::Moves || text.may_be_given_moves())
+        };
         match choice {
             Choice::All => (0..variants.len()).filter(is_for).collect(),
             Choice::InTurn(first) => {
@@ -244,6 +256,14 @@ fn due(variants: &[Variant], texts: &[Text], choice: Choice) -> Vec<Vec<usize>> 
 struct Text {
     file: String,
     body: String,
+}
+
+impl Text {
+    /// Whether a kernel of it may be given how far arrays have moved alone: it has one dimension, no results and no updates.
+    fn may_be_given_moves(&self) -> bool {
+        let has = |part: &str| self.body.contains(part);
+        has(ONE_DIMENSION) && !has("__pg_l->results") && !has("__PG_UP(")
+    }
 }
 
 /// So many kernels make one program: beyond that little is gained.
@@ -286,7 +306,8 @@ fn programs<'a>(texts: &'a [Text], variants: &'a [Variant], choice: Choice) -> V
             programs.extend(texts.chunks(TOGETHER).map(|texts| Together {
                 variant,
                 texts: texts.to_vec(),
-                fast,
+                // What isn't given is asked for until the compiler sees that nobody needs it.
+                fast: fast && variant.given != Given::Moves,
             }));
         }
     }

@@ -89,7 +89,7 @@ impl Cuda {
         }
         let words = tables::words(launch, self.nowhere, rooms);
         let raw = self.raw(launch, self.blank.start(), None);
-        let mut argument = RawLaunch { end: places, first_row, first_layer, ..raw };
+        let mut argument = RawLaunch { begun: self.begun.1, end: places, first_row, first_layer, ..raw };
         let second: *mut c_void = words.as_ptr().cast_mut().cast();
         // Whatever comes of this one, what is under way has to be waited for.
         let chain = self.chain.get_or_insert_with(|| Chain::begin(launch.limit));

@@ -114,7 +114,7 @@ struct Cuda {
     tables: *mut u8,
     /// Carries the stop word to kernels that are under way on the other one.
     control: sys::CUstream,
-    /// Where kernels say that they have begun, in mapped host memory, and its device address.
+    /// Where the kernels of a chain say that they have begun, in mapped host memory, and its device address.
     begun: (*mut u32, u64),
     /// Pinned memory: the stop word that is being carried.
     told: *mut u32,

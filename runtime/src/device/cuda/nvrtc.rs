@@ -497,7 +497,7 @@ mod tests {
         assert_eq!(texts.split('\0').count(), 2);
         for body in texts.split('\0') {
             for method in [LogMethod::None, LogMethod::Atomic, LogMethod::Bitmap, LogMethod::Stamp] {
-                let less = [Given::Locations, Given::Divisors, Given::Sizes];
+                let less = [Given::Moves, Given::Locations, Given::Divisors, Given::Sizes];
                 let less = less.into_iter().filter(|_| method == LogMethod::None).map(|given| (true, given));
                 for (narrow, given) in [(true, Given::All), (false, Given::Far)].into_iter().chain(less) {
                     let kernel = Specialisation { narrow, ..Specialisation::none(method) };

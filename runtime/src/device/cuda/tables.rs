@@ -16,11 +16,13 @@ const _: () = assert!((DRIVERS_OWN + size_of::<RawLaunch>()).is_multiple_of(PIEC
 /// What fits beside `struct __pg_launch` into the 4096 bytes that every driver takes.
 pub const MOST_IN_PARAMETERS: usize = 3584;
 
-/// How much of its launch and tables a kernel is given, from their beginning on. Each byte of parameters is one or two nanoseconds in front of the kernel's first instruction.
+/// How much of its launch and tables a kernel is given, from their beginnings on. Each byte of parameters is one or two nanoseconds in front of the kernel's first instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Given {
-    /// The head of the launch, and how far arrays have moved, values, and where arrays lie.
-    Locations = 1,
+    /// The head of the launch, and how far arrays have moved, and values.
+    Moves = 1,
+    /// The space of the launch as well, and where arrays lie.
+    Locations,
     /// Numbers to divide by trip counts with as well.
     Divisors,
     /// And sizes of arrays.
@@ -48,6 +50,8 @@ impl Given {
             false => Given::All,
             true if !is_known => Given::Sizes,
             true if info.n_dims > 1 => Given::Divisors,
+            // What else goes by how far arrays have moved loads more slowly by it (ger: each turn's load behind the turn before it).
+            true if kernel.lends && kernel.group == (1, 1) && kernel.tile.is_none() => Given::Moves,
             true => Given::Locations,
         }
     }
@@ -130,6 +134,7 @@ mod tests {
     #[test]
     fn headers_call_what_is_given_the_same() {
         let named = [
+            ("MOVES", Given::Moves),
             ("LOCATIONS", Given::Locations),
             ("DIVISORS", Given::Divisors),
             ("SIZES", Given::Sizes),
@@ -151,6 +156,11 @@ mod tests {
         let none = Specialisation::none(LogMethod::None);
         let known = Specialisation { bounded: 1, inside: 2, ..none };
         assert_eq!(Given::of(&info(1), &known), Given::Locations);
+        let lends = Specialisation { lends: true, ..known };
+        assert_eq!(Given::of(&info(1), &lends), Given::Moves);
+        assert_eq!(Given::of(&info(2), &lends), Given::Divisors);
+        assert_eq!(Given::of(&info(1), &Specialisation { group: (1, 4), ..lends }), Given::Locations);
+        assert_eq!(Given::of(&info(1), &Specialisation { tile: Some((0, 1)), ..lends }), Given::Locations);
         assert_eq!(Given::of(&info(2), &known), Given::Divisors);
         assert_eq!(Given::of(&info(1), &Specialisation { inside: 0, ..known }), Given::Sizes);
         assert_eq!(Given::of(&Info { n_bases: 60, ..info(1) }, &known), Given::Sizes);
