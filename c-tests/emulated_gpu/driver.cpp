@@ -125,7 +125,6 @@ static Stream &of(void *stream) { return *(Stream *)stream; }
 // With EMULATED_WORK, a file, it is noted there, with milliseconds in front, when there is a context, and when a kernel is loaded; the compiler notes there when
 // it begins, and when it has ended.
 // With EMULATED_MEMORY there is no more of it than so many bytes.
-// With EMULATED_COPYING what is copied there takes so many milliseconds, each time.
 // With EMULATED_CALLS, a file, what streams are asked to do is noted there, in order: what an entry costs are such calls, most of all.
 static void note(const char *call, size_t bytes = 0)
 {
@@ -343,11 +342,7 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stre
   note("cuMemcpyHtoDAsync_v2", bytes);
   if (dies())
     return LAUNCH_FAILED;
-  of(stream).add([=] {
-    if (const char *milliseconds = getenv("EMULATED_COPYING"); milliseconds != nullptr)
-      std::this_thread::sleep_for(std::chrono::milliseconds(atoi(milliseconds)));
-    memcpy((void *)to, from, bytes);
-  });
+  of(stream).add([=] { memcpy((void *)to, from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
