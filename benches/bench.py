@@ -67,6 +67,8 @@ LEAST_KNOWN, KNOWN_PART = 3, 0.02
 # Runs of a kernel with cold caches, and again and again; and how the trace calls it where nothing has a log.
 COLD, AGAIN = 7, 8
 NOT_LOGGED = ("none", "mark")
+# With cold caches in turn: the program's kernel, and hand-written ones in its place.
+IN_PLACE = ("in_place", "by_hand", "same_bits_by_hand")
 # Less time than this isn't worth beginning with anything.
 LEAST_SECONDS = 3.0
 # Programs that make their inputs while another one is measured; more of them would take it memory's bandwidth away.
@@ -192,7 +194,7 @@ def replayed_times(lines: list[Record], records: list[Record], repetitions: int)
         return {}
     is_logged = any(record["log"] not in NOT_LOGGED for record in on_device[-each:])
     result = {}
-    for state in ["cold"] if is_logged else ["cold", "again"]:
+    for state in ["cold"] if is_logged else ["cold", "again", *IN_PLACE]:
         times = [launch["ms"].get(state) for _, launch in launches[-each:]]
         if all(times):
             result[f"{state}_ms"] = sum(statistics.median(its) for its in times)
@@ -212,6 +214,9 @@ class Bench:
         self.started = time.monotonic()
         self.gpu = has_gpu()
         self.nvrtc = nvrtc_folder()
+        # What nvcc makes of hand-written kernels that run in a program's place.
+        self.in_place = work / "unsafe.cubin"
+        self.in_place_compilation: subprocess.Popen[bytes] | None = None
         self.build = json.loads((BUILT / "build.json").read_text(encoding="utf-8"))
         self.unsafe_problem: str | None = None
         self.unsafe_compilation: subprocess.Popen[bytes] | None = None
@@ -319,7 +324,11 @@ class Bench:
         replays = trace.with_suffix(".replays")
         if column.replays:
             replays.unlink(missing_ok=True)
-            environment |= self.instruments().timing(replays, {"BENCH_COLD": str(COLD), "BENCH_AGAIN": str(AGAIN)})
+            in_place = {}
+            if application.by_hand and column.environment["PARAGON_LOG"] == "auto" and self.in_place_compilation is not None:
+                self.in_place_compilation.wait()
+                in_place = {"BENCH_IN_PLACE": f"{self.in_place} {application.by_hand}"}
+            environment |= self.instruments().timing(replays, {"BENCH_COLD": str(COLD), "BENCH_AGAIN": str(AGAIN), **in_place})
         command = self.command(application, column, size, column.repetitions)
         # Where it is the GPU's own clock that counts, a few repetitions may say all.
         are_known = (lambda done: kernels_are_known(of_computation(application, read_records(trace)), done)) if column.takes_turns else None
@@ -395,12 +404,17 @@ class Bench:
         command = ["nvcc", "-O3", "-arch=native", "-fmad=false", "-o", str(program), str(source)]
         # pylint: disable-next=consider-using-with
         self.unsafe_compilation = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [*command[:-3], "-cubin", "-o", str(self.in_place), str(source)]
+        # pylint: disable-next=consider-using-with
+        self.in_place_compilation = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def await_unsafe(self) -> None:
         """Waits for nvcc."""
         if self.unsafe_compilation is not None and self.unsafe_compilation.wait() != 0:
             self.unsafe_problem = "nvcc failed"
         self.unsafe_compilation = None
+        if self.in_place_compilation is not None:
+            self.in_place_compilation.wait()
 
     def measure_unsafe(self, application: Application, column: Column) -> Record:
         """The kernels of benches/cuda/unsafe.cu, at their own sizes, which are those of the programs."""
@@ -712,7 +726,23 @@ def equal_states(results: Record) -> str:
     means = [f"{name} {statistics.geometric_mean(each):.3g} ({len(each)})" for name, each in ratios.items()]
     if not rows:
         return "No hand-written kernel was measured in these states."
-    return table(heads, rows) + f"\nTimes hand-written, geometric means (of so many): {', '.join(means)}."
+    return table(heads, rows) + f"\nTimes hand-written, geometric means (of so many): {', '.join(means)}." + in_place(results)
+
+
+def in_place(results: Record) -> str:
+    """The table of kernels in whose place hand-written ones ran."""
+    heads = ["application", "Paragon, in turn with the others", "hand-written, in its place", "times", "same bits", "times same bits"]
+    rows = []
+    for name, columns in results["measurements"].items():
+        device = columns.get("paragon-cuda-again", {}).get("device", {})
+        own, *others = [device.get(f"{state}_ms") for state in IN_PLACE]
+        if own and others[0]:
+            rows.append([name, cell(own), *(cell(number) for ms in others for number in [ms, own / ms if ms else None])])
+    return "\n\n" + IN_THEIR_PLACE + "\n\n" + table(heads, rows) if rows else ""
+
+
+IN_THEIR_PLACE = """*In place*: hand-written kernels in the process of Paragon's program, on its memory, in turn with its own, with cold caches. In processes of their own they, and
+Paragon's as well, take up to 4% more or less, by where in the GPU's memory their arrays come to lie."""
 
 
 STATES = """Each number is compared with hand-written kernels in its own state. *Behind copies*: each loop's kernel once, behind copies of that loop's arrays into

@@ -54,6 +54,8 @@ class Application:
     breakdown_size: int = 0
     # What one has to know to read its numbers.
     note: str = ""
+    # Hand-written kernels that run in its place, too.
+    by_hand: str = ""
 
     @property
     def source(self) -> Path:
@@ -75,6 +77,17 @@ class Application:
 
 
 CHAPTER = "c-tests/chapter"
+# What benches/replays.cpp calls BENCH_IN_PLACE: a kernel of benches/cuda/unsafe.cu in any order and one with the program's bits, or one that has these anyway.
+FWD_ARGUMENTS = "5:F9,E9,0/2,1/3,4/4,3/5,2/6"
+FWD_BY_HAND = (
+    f"by_hand=_Z9eliminateiiPKiS0_S0_PKfPf:32:{FWD_ARGUMENTS} "
+    f"same_bits_by_hand=_Z13rows_in_orderIfLi4EEviiPKiS1_S1_PKT_PS2_:8:{FWD_ARGUMENTS}"
+)
+CSR_FORWARD_BY_HAND = (
+    "by_hand=_Z12forward_rowsiiPKiS0_PKdPd:32:4:F8,E8,0/2,3/3,2/4,1/5 "
+    "same_bits_by_hand=_Z13rows_in_orderIdLi8EEviiPKiS1_S1_PKT_PS2_:4:4:F8,E8,Z,0/2,3/3,2/4,1/5"
+)
+GER_BY_HAND = "by_hand=_Z8rank_oneiPKiS0_S0_dPKdS2_Pd:32:6:E9,1/1,2/2,3/3,V4,0/5,4/6,5/7"
 OURS = "benches/programs"
 # A matrix product of this size takes minutes where nothing runs at the same time. With every log the GPU runs it as it is: at a size that doesn't fill the GPU
 # it would be compared with one that does.
@@ -103,7 +116,7 @@ APPLICATIONS = [
         note=OTHER_SUM + " The hand-written kernel leaves the sum out.",
     ),
     Application("ipvec", CHAPTER, 32 << 20, {"shuffle": ""}, inspected=True, breakdown_size=8 << 20),
-    Application("ger", CHAPTER, 65536, {"rows": ""}, inspected=True),
+    Application("ger", CHAPTER, 65536, {"rows": ""}, inspected=True, by_hand=GER_BY_HAND),
     Application(
         "gemver",
         CHAPTER,
@@ -112,8 +125,8 @@ APPLICATIONS = [
         inspected=True,
         note="The hand-written kernels add a transposed product with atomic operations; the program has a list of columns.",
     ),
-    Application("fwd", CHAPTER, 65536, {"rows": ""}, inspected=True),
-    Application("csr_forward", CHAPTER, 65536, {"rows": "private(j)"}, inspected=True),
+    Application("fwd", CHAPTER, 65536, {"rows": ""}, inspected=True, by_hand=FWD_BY_HAND),
+    Application("csr_forward", CHAPTER, 65536, {"rows": "private(j)"}, inspected=True, by_hand=CSR_FORWARD_BY_HAND),
     Application("sor", CHAPTER, 65536, {"rows": ""}, inspected=True),
     Application("lattice", CHAPTER, 64, {"t": "private(x, y, z) schedule(dynamic)"}, inspected=True),
     Application(

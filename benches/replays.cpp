@@ -14,6 +14,11 @@
 // with as many times of each variant, those at the same place of the same round; or of "cold" and "again". The first place is what the launch begins with
 // (struct __pg_launch): not 0 where others of the same entry came before.
 //
+// BENCH_IN_PLACE has kernels that are written by hand run in the program's place: in its process and on its memory, with cold caches, in turn with its own. It is a file with machine code
+// and, for each kernel, behind a space, what its times are called, `=`, and with colons between them its function, how many threads each iteration has, how many arrays the program's kernel has, and arguments. These are an array's and a value's number (BASE/VALUE: a pointer), or
+// a letter and a value's: V itself, F and E what it comes to behind the launch's first place and its end; or Z: none. The last kernel leaves the same bytes as a launch of the program's, or none is
+// timed there: then the numbers are wrong.
+//
 // Another one, of "unchecked" and "checked", for each check that is made ready while the kernel in front of it is under way: it has no time of its own.
 //
 // Memory that the program has taken from the driver is copied before, and put back in front of each run: behind these copies, the GPU's
@@ -237,6 +242,100 @@ static std::vector<std::string> arguments_of(void *function, void **parameters)
 // The loop's kernel that was launched last, if its memory was kept in front of it and nothing was launched since.
 static Launched last;
 
+// A kernel that is written by hand.
+struct ByHand {
+  std::string name;
+  void *function;
+  unsigned threads, bases;
+  std::vector<std::string> arguments;
+  // Launches it for the iterations of the program's launch.
+  void run(void **program, void *stream) const
+  {
+    const uint64_t *const launch = (const uint64_t *)program[0], *const moved = (const uint64_t *)program[1], *const values = moved + bases;
+    std::vector<uint64_t> words;
+    for (const std::string &argument : arguments) {
+      unsigned array = 0, value = 0;
+      if (sscanf(argument.c_str(), "%u/%u", &array, &value) == 2)
+        words.push_back(moved[array] + values[value]);
+      else if (argument == "Z")
+        words.push_back(0);
+      else
+        words.push_back((argument[0] == 'V' ? 0 : launch[argument[0] == 'E']) + values[atoi(argument.c_str() + 1)]);
+    }
+    std::vector<void *> parameters;
+    for (uint64_t &word : words)
+      parameters.push_back(&word);
+    const unsigned block = 256, blocks = (unsigned)(((launch[1] - launch[0]) * threads + block - 1) / block);
+    CALL(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **), function,
+         blocks, 1, 1, block, 1, 1, 0, stream, parameters.data(), nullptr);
+  }
+};
+static std::vector<std::string> parts_of(const std::string &text, char between)
+{
+  std::vector<std::string> parts(1);
+  for (const char c : text)
+    if (c == between)
+      parts.emplace_back();
+    else
+      parts.back().push_back(c);
+  return parts;
+}
+static std::vector<ByHand> read_by_hand()
+{
+  std::vector<ByHand> all;
+  const std::vector<std::string> words = parts_of(getenv("BENCH_IN_PLACE") != nullptr ? getenv("BENCH_IN_PLACE") : "", ' ');
+  FILE *const file = fopen(words[0].c_str(), "rb");
+  if (file == nullptr)
+    return all;
+  std::string code;
+  for (int c; (c = fgetc(file)) != EOF;)
+    code.push_back((char)c);
+  fclose(file);
+  void *module;
+  if (CALL(cuModuleLoadData, (void **, const void *), &module, code.data()) != 0)
+    return all;
+  for (size_t which = 1; which < words.size(); which++) {
+    const size_t behind_name = words[which].find('=');
+    const std::vector<std::string> parts = parts_of(words[which].substr(behind_name + 1), ':');
+    ByHand kernel = {words[which].substr(0, behind_name), nullptr, 0, 0, {}};
+    if (parts.size() != 4 || CALL(cuModuleGetFunction, (void **, void *, const char *), &kernel.function, module, parts[0].c_str()) != 0)
+      return {};
+    kernel.threads = (unsigned)atoi(parts[1].c_str());
+    kernel.bases = (unsigned)atoi(parts[2].c_str());
+    kernel.arguments = parts_of(parts[3], ',');
+    // As benches/cuda/unsafe.cu does: shared memory for three blocks, the rest for what is gathered.
+    int shared = 0, all_shared = 1;
+    CALL(cuFuncGetAttribute, (int *, int, void *), &shared, 1, kernel.function);
+    CALL(cuDeviceGetAttribute, (int *, int, int), &all_shared, 81, 0);
+    if (shared != 0)
+      CALL(cuFuncSetAttribute, (void *, int, int), kernel.function, 9, (shared + 1024) * 3 * 100 / all_shared + 1);
+    all.push_back(kernel);
+  }
+  return all;
+}
+static std::vector<ByHand> &by_hand()
+{
+  static std::vector<ByHand> all = read_by_hand();
+  return all;
+}
+// What the program's memory holds.
+static std::string held(void *stream)
+{
+  std::string bytes;
+  for (const auto &[memory, room] : rooms) {
+    bytes.resize(bytes.size() + room.bytes);
+    CALL(cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *), &bytes[bytes.size() - room.bytes], memory, room.bytes, stream);
+    CALL(cuStreamSynchronize, (void *), stream);
+  }
+  return bytes;
+}
+template <class Run> static std::string left_by(void *stream, const Run &run)
+{
+  put_memory_back(stream, false);
+  run();
+  return held(stream);
+}
+
 // In front of a loop's kernel: all of its variants, or it with cold caches, and again and again.
 template <class Start>
 static void before_launch(void *function, uint64_t blocks, Kernel &kernel, void *stream, void **parameters, const Start &start)
@@ -268,6 +367,20 @@ static void before_launch(void *function, uint64_t blocks, Kernel &kernel, void 
       }
     };
     add("cold", cold, Each::WITH_COLD_CACHES);
+    if (cold != 0 && !by_hand().empty()) {
+      const auto run_one = [&](size_t which) { which == 0 ? run(0) : by_hand()[which - 1].run(parameters, stream); };
+      const size_t last_one = by_hand().size();
+      if (left_by(stream, [&] { run_one(0); }) != left_by(stream, [&] { run_one(last_one); })) {
+        // Or this is a part of the iterations, and a kernel that knows all of them only.
+        fprintf(stderr, "replays: %s leaves other bytes than the program's kernel\n", by_hand().back().name.c_str());
+      } else {
+        const Times its = replay(last_one + 1, cold, ignored, Each::WITH_COLD_CACHES, stream, run_one);
+        for (size_t which = 0; which < its.size(); which++) {
+          names.push_back(which == 0 ? "in_place" : by_hand()[which - 1].name);
+          ms.push_back(its[which]);
+        }
+      }
+    }
     add("again", again, Each::BEHIND_THE_OTHER);
     report(function, blocks, first, names, ms);
   } else

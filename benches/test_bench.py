@@ -243,6 +243,9 @@ class States(unittest.TestCase):
         # Kernels that ran in one state only.
         only = [line | {"ms": {"cold": [1.0]}} for line in last]
         self.assertEqual(bench.replayed_times(only, not_logged * 2, 2), {"cold_ms": 2.0})
+        # Hand-written kernels in their place.
+        only = [line | {"ms": {"in_place": [1.0], "by_hand": [3.0, 2.0, 1.0]}} for line in last]
+        self.assertEqual(bench.replayed_times(only, not_logged * 2, 2), {"in_place_ms": 2.0, "by_hand_ms": 4.0})
 
     def test_numbers_are_divided_by_those_of_their_own_state(self):
         def column(ms: float, **more) -> dict:
@@ -255,6 +258,11 @@ class States(unittest.TestCase):
         text = bench.equal_states({"measurements": {"fwd": columns}})
         self.assertIn("| fwd | 2 | 1 | 1 | 0.5 | 1 | 3 | 1.5 | 3 | - | - | - | 5 | - | 4 | 0.8 | - | 6 | 1.2 | - | 4 | - | 3 | 0.75 | - |", text)
         self.assertIn("first entry 1.5 (1), Paragon, cold caches 0.8 (1), bitmap log, cold caches 1.2 (1), Paragon, again and again 0.75 (1)", text)
+        self.assertNotIn("In place", text)
+        replayed["paragon-cuda-again"]["device"] |= {"in_place_ms": 3.0, "by_hand_ms": 4.0}
+        self.assertIn("| fwd | 3 | 4 | 0.75 | - | - |", bench.equal_states({"measurements": {"fwd": columns}}))
+        replayed["paragon-cuda-again"]["device"] |= {"same_bits_by_hand_ms": 6.0}
+        self.assertIn("| fwd | 3 | 4 | 0.75 | 6 | 0.5 |", bench.equal_states({"measurements": {"fwd": columns}}))
         self.assertIn("| 0.005 |", bench.resident({"measurements": {"fwd": columns}}))
         self.assertNotIn("fwd", bench.equal_states({"measurements": {"fwd": {"unsafe": {"fresh_ms": 1.0}}}}))
 

@@ -365,11 +365,11 @@ __global__ void ipvec(int n, const int *p, const double *in, double *out)
     out[p[i]] = in[i];
 }
 // One warp per row from here on.
-__global__ void rank_one(int n, const int *row, const int *column, double f, const double *x, const double *y, double *a)
+__global__ void rank_one(int n, const int *begin, const int *end, const int *column, double f, const double *x, const double *y, double *a)
 {
   int i = (blockIdx.x * B + threadIdx.x) / 32;
   if (i < n)
-    for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+    for (int k = begin[i] + threadIdx.x % 32; k < end[i]; k += 32)
       a[k] += f * x[i] * y[column[k]];
 }
 __global__ void row_product(int n, const int *row, const int *column, const double *a, const double *x, double *y)
@@ -423,6 +423,7 @@ __global__ void ordered_product(int n, const int *order, const int *row, const i
   if (threadIdx.x % 32 == 0)
     w[i] += alpha * s + p;
 }
+// A row's last element is the diagonal, which is one.
 __global__ void eliminate(int first, int last, const int *rows, const int *row, const int *column, const float *a, float *x)
 {
   int r = first + (blockIdx.x * B + threadIdx.x) / 32;
@@ -430,7 +431,7 @@ __global__ void eliminate(int first, int last, const int *rows, const int *row, 
   if (r >= last)
     return;
   int i = rows[r];
-  for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+  for (int k = row[i] + threadIdx.x % 32; k < row[i + 1] - 1; k += 32)
     s += a[k] * x[column[k]];
   for (int d = 16; d != 0; d /= 2)
     s += __shfl_down_sync(~0u, s, d);
@@ -458,14 +459,14 @@ __global__ void vector_add(int n, const float *a, const float *b, float *c)
   if (i < n)
     c[i] = a[i] + b[i];
 }
-// Rows that need only rows before the first one.
+// Rows that need only rows before the first one. A row's last element is the diagonal, which is one.
 __global__ void forward_rows(int first, int n, const int *row, const int *column, const double *a, double *x)
 {
   int i = first + (blockIdx.x * B + threadIdx.x) / 32;
   double s = 0;
   if (i >= n)
     return;
-  for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+  for (int k = row[i] + threadIdx.x % 32; k < row[i + 1] - 1; k += 32)
     s += a[k] * x[column[k]];
   for (int d = 16; d != 0; d /= 2)
     s += __shfl_down_sync(~0u, s, d);
@@ -509,7 +510,7 @@ __global__ void __launch_bounds__(B, 3)
     return;
   const bool leads = lane < R && begin + lane < last;
   const int i = leads ? rows != nullptr ? rows[begin + lane] : begin + lane : 0;
-  const int from = leads ? row[i] : 0, to = leads ? row[i + 1] : 0;
+  const int from = leads ? row[i] : 0, to = leads ? row[i + 1] - 1 : 0;
   T sum = leads ? x[i] : (T)0;
   int left = to - from, next[R], end[R], columns[parts];
   T values[parts], gathered[parts];
@@ -832,10 +833,17 @@ int main(int argc, char **argv)
     randomise(x), randomise(y), randomise(z);
     const unsigned warps = blocks((size_t)rows * 32);
     auto in = [&] { a.in(), x.in(), y.in(), z.in(); };
-    if (wanted("ger"))
-      report("ger", "64kx64k 1%", {20.0 * a.column.n + 20.0 * rows}, in,
-             [&] { rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.5, x.device, y.device, a.value.device); },
+    if (wanted("ger")) {
+      Array<int> end(rows);
+      memcpy(end.host, a.row.host + 1, rows * sizeof(int));
+      auto its_in = [&] { in(), end.in(); };
+      its_in();
+      report("ger", "64kx64k 1%", {20.0 * a.column.n + 24.0 * rows}, its_in,
+             [&] {
+               rank_one<<<warps, B>>>(rows, a.row.device, end.device, a.column.device, 1.5, x.device, y.device, a.value.device);
+             },
              [&] { a.value.out(); });
+    }
     if (wanted("gemver")) {
       Array<double> u(rows), v(rows), w(rows);
       Array<int> order(rows), start(rows + 2), element(a.column.n), of(a.column.n);
@@ -876,12 +884,14 @@ int main(int argc, char **argv)
   }
   if (wanted("fwd")) {
     leave_room_for_gathers<float, 4>();
-    // The rows of the first level have no elements, those of others need rows of earlier levels.
+    // The rows of the first level have their diagonals only, those of others need rows of earlier levels.
     const int levels = 8, each = rows / levels;
-    Sparse<float> a(rows, (size_t)rows * per_row, [&](int i) { return i < each ? 0 : between(1, per_row); }, each);
-    for (int i = each; i < rows; i++)
-      for (int k = a.row.host[i]; k < a.row.host[i + 1]; k++)
+    Sparse<float> a(rows, (size_t)rows * (per_row + 1), [&](int i) { return i < each ? 1 : 1 + between(1, per_row); }, each);
+    for (int i = 0; i < rows; i++) {
+      for (int k = a.row.host[i]; k < a.row.host[i + 1] - 1; k++)
         a.column.host[k] = (int)(next_random() % (i / each * each));
+      a.column.host[a.row.host[i + 1] - 1] = i;
+    }
     Array<float> x(rows);
     Array<int> order(rows);
     randomise(x), permute(order);
@@ -937,11 +947,14 @@ int main(int argc, char **argv)
   if (wanted("csr_forward")) {
     const int start = rows / 4;
     leave_room_for_gathers<double, 8>();
-    Sparse<double> a(rows, (size_t)rows * per_row, [&](int i) { return i < start ? 0 : between(1, per_row); }, start);
+    Sparse<double> a(rows, (size_t)rows * (per_row + 1), [&](int i) { return i < start ? 1 : 1 + between(1, per_row); }, start);
     Array<double> x(rows);
     randomise(x);
-    for (size_t k = 0; k < a.column.n; k++)
-      a.column.host[k] = (int)(next_random() % start);
+    for (int i = 0; i < rows; i++) {
+      for (int k = a.row.host[i]; k < a.row.host[i + 1] - 1; k++)
+        a.column.host[k] = (int)(next_random() % start);
+      a.column.host[a.row.host[i + 1] - 1] = i;
+    }
     a.in();
     report("csr_forward", "64kx64k 0.5%", {12.0 * a.column.n + 20.0 * rows}, [&] { a.in(), x.in(); },
            [&] {

@@ -260,7 +260,7 @@ enum {
 };
 
 /* What every kernel asks for, or may, comes first, side by side: a GPU waits for each 64 bytes of parameters that it reads, one after the other, and takes
- * one or two nanoseconds to begin for each byte that there is. Its launch does the places from `first` on, before `end`.
+ * longer to begin the more there are. Its launch does the places from `first` on, before `end`.
  *
  * flags       [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace
  * stop        not 0: give up. In the device's own memory, because all threads look at it

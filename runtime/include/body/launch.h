@@ -24,9 +24,9 @@
 #endif
 
 /* How much of its launch and of what it has at hand (struct __pg_tables of its text) a kernel is given: each byte is time before it begins. */
-#define PG_GIVEN_MOVES 1     /* how far arrays have moved, values, and the head of the launch: nothing is logged or checked, there is no result, and rows, whose lanes lend, are
-                                taken one by one along one dimension */
-#define PG_GIVEN_LOCATIONS 2 /* where arrays lie, and the launch's space: iterations come in groups */
+#define PG_GIVEN_MOVES 1     /* how far arrays have moved, values, and the head of the launch: rows whose lanes lend, one by one along one dimension; nothing is logged
+                                or checked, and there is no result */
+#define PG_GIVEN_LOCATIONS 2 /* where arrays lie, and the launch's space: other iterations along one dimension */
 #define PG_GIVEN_DIVISORS 3  /* several dimensions */
 #define PG_GIVEN_SIZES 4     /* something is checked */
 #define PG_GIVEN_ALL 5
