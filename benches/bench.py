@@ -325,8 +325,8 @@ class Bench:
         if column.replays:
             replays.unlink(missing_ok=True)
             in_place = {}
-            if application.by_hand and column.environment["PARAGON_LOG"] == "auto" and self.in_place_compilation is not None:
-                self.in_place_compilation.wait()
+            asked = application.by_hand and column.environment["PARAGON_LOG"] == "auto"
+            if asked and self.in_place_compilation is not None and self.in_place_compilation.wait() == 0:
                 in_place = {"BENCH_IN_PLACE": f"{self.in_place} {application.by_hand}"}
             environment |= self.instruments().timing(replays, {"BENCH_COLD": str(COLD), "BENCH_AGAIN": str(AGAIN), **in_place})
         command = self.command(application, column, size, column.repetitions)
@@ -413,8 +413,6 @@ class Bench:
         if self.unsafe_compilation is not None and self.unsafe_compilation.wait() != 0:
             self.unsafe_problem = "nvcc failed"
         self.unsafe_compilation = None
-        if self.in_place_compilation is not None:
-            self.in_place_compilation.wait()
 
     def measure_unsafe(self, application: Application, column: Column) -> Record:
         """The kernels of benches/cuda/unsafe.cu, at their own sizes, which are those of the programs."""
@@ -742,7 +740,7 @@ def in_place(results: Record) -> str:
 
 
 IN_THEIR_PLACE = """*In place*: hand-written kernels in the process of Paragon's program, on its memory, in turn with its own, with cold caches. In processes of their own they, and
-Paragon's as well, take up to 4% more or less, by where in the GPU's memory their arrays come to lie."""
+Paragon's as well, take up to 3% more or less, by where in the GPU's memory their arrays come to lie."""
 
 
 STATES = """Each number is compared with hand-written kernels in its own state. *Behind copies*: each loop's kernel once, behind copies of that loop's arrays into

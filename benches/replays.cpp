@@ -248,6 +248,18 @@ struct ByHand {
   void *function;
   unsigned threads, bases;
   std::vector<std::string> arguments;
+  // Whether a kernel of the program's has so many arrays and values at hand.
+  bool is_for(void *of_program) const
+  {
+    typedef int (*Ask)(void *, size_t, size_t *, size_t *);
+    const Ask ask = (Ask)optional("cuFuncGetParamInfo");
+    size_t words = bases, offset, size;
+    for (const std::string &argument : arguments) {
+      const char *const value = argument.find('/') != std::string::npos ? strchr(argument.c_str(), '/') + 1 : argument.c_str() + 1;
+      words = std::max<size_t>(words, bases + 1 + (*value != 0 ? atoi(value) : 0));
+    }
+    return ask != nullptr && ask(of_program, 1, &offset, &size) == 0 && size >= words * sizeof(uint64_t);
+  }
   // Launches it for the iterations of the program's launch.
   void run(void **program, void *stream) const
   {
@@ -292,14 +304,18 @@ static std::vector<ByHand> read_by_hand()
     code.push_back((char)c);
   fclose(file);
   void *module;
-  if (CALL(cuModuleLoadData, (void **, const void *), &module, code.data()) != 0)
+  if (CALL(cuModuleLoadData, (void **, const void *), &module, code.data()) != 0) {
+    fprintf(stderr, "replays: no machine code in %s\n", words[0].c_str());
     return all;
+  }
   for (size_t which = 1; which < words.size(); which++) {
     const size_t behind_name = words[which].find('=');
     const std::vector<std::string> parts = parts_of(words[which].substr(behind_name + 1), ':');
     ByHand kernel = {words[which].substr(0, behind_name), nullptr, 0, 0, {}};
-    if (parts.size() != 4 || CALL(cuModuleGetFunction, (void **, void *, const char *), &kernel.function, module, parts[0].c_str()) != 0)
+    if (parts.size() != 4 || CALL(cuModuleGetFunction, (void **, void *, const char *), &kernel.function, module, parts[0].c_str()) != 0) {
+      fprintf(stderr, "replays: no kernel by hand: %s\n", words[which].c_str());
       return {};
+    }
     kernel.threads = (unsigned)atoi(parts[1].c_str());
     kernel.bases = (unsigned)atoi(parts[2].c_str());
     kernel.arguments = parts_of(parts[3], ',');
@@ -333,7 +349,9 @@ template <class Run> static std::string left_by(void *stream, const Run &run)
 {
   put_memory_back(stream, false);
   run();
-  return held(stream);
+  const std::string bytes = held(stream);
+  put_memory_back(stream, false);
+  return bytes;
 }
 
 // In front of a loop's kernel: all of its variants, or it with cold caches, and again and again.
@@ -367,7 +385,7 @@ static void before_launch(void *function, uint64_t blocks, Kernel &kernel, void 
       }
     };
     add("cold", cold, Each::WITH_COLD_CACHES);
-    if (cold != 0 && !by_hand().empty()) {
+    if (cold != 0 && !by_hand().empty() && by_hand()[0].is_for(function)) {
       const auto run_one = [&](size_t which) { which == 0 ? run(0) : by_hand()[which - 1].run(parameters, stream); };
       const size_t last_one = by_hand().size();
       if (left_by(stream, [&] { run_one(0); }) != left_by(stream, [&] { run_one(last_one); })) {

@@ -35,7 +35,7 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
 #define __PG_OF_GROUP(dim, first)                                                                                      \
   ((first) + ((dim) == __PG_ALONG_X ? __pg_x * __PG_WIDTH : (dim) == __PG_ALONG_Y ? __pg_y : 0))
 
-/* A launch's time is counted from here on: much may have to be made ready in front of it. */
+/* The time of a chain's launch is counted from here on, and of others from the event in front of them: much may have to be made ready in front of it. */
 #ifdef __PG_TILE_X
 #define __PG_IS_FIRST_THREAD ((blockIdx.x | blockIdx.y | blockIdx.z | threadIdx.x | threadIdx.y) == 0)
 #else

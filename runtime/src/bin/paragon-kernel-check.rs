@@ -180,9 +180,16 @@ fn variants() -> Vec<Variant> {
         _ if kernel.bounded | kernel.inside == all => Given::Divisors,
         _ => Given::Sizes,
     };
-    let of_rows = [lends, Specialisation { spread: WIDEST, ordered: true, ..lends }].map(|kernel| Variant {
+    let sorted = Specialisation { ordered: true, sorted: true, block: BLOCK_OF_SORTED as u16, ..lends };
+    let of_rows = [
+        (Specialisation { spread: 8, ..lends }, "sm_90"),
+        (Specialisation { spread: WIDEST, ordered: true, ..lends }, "sm_90"),
+        (Specialisation { spread: 4, ..sorted }, "sm_90"),
+        (Specialisation { spread: 4, ..sorted }, OLDEST),
+    ];
+    let of_rows = of_rows.map(|(kernel, architecture)| Variant {
         kernel,
-        architecture: "sm_90",
+        architecture,
         given: Given::Moves,
         of: LENDING,
     });

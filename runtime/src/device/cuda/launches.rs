@@ -339,7 +339,7 @@ impl Cuda {
             }
             // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
             if begun.is_none() || each {
-                // A store to the host's memory, and so a kernel that says so itself, takes a tenth of a microsecond more.
+                // A kernel that says so itself, by a store to the host's memory, takes a tenth of a microsecond more.
                 // SAFETY: both are ours: a word in mapped memory, and an event that has been recorded.
                 let has_begun = unsafe {
                     match each {

@@ -7,8 +7,8 @@ use crate::abi::{
 use crate::device::collected::Rooms;
 use crate::device::{Launch, LogMethod, Specialisation};
 
-/// The driver's own parameters, in front of a kernel's, on compute capability 9.0; and what a processor waits for at once. What kernels have at hand begins
-/// with such a piece (`apart` of `struct __pg_launch`).
+/// The driver's own parameters, in front of a kernel's, on compute capability 9.0; and what a processor waits for at once. What kernels have at hand that are given
+/// all of it begins with such a piece (`apart` of `struct __pg_launch`).
 const DRIVERS_OWN: usize = 0x210;
 const PIECE: usize = 64;
 const _: () = assert!((DRIVERS_OWN + size_of::<RawLaunch>()).is_multiple_of(PIECE));
@@ -52,7 +52,9 @@ impl Given {
             true if !is_known => Given::Sizes,
             true if info.n_dims > 1 => Given::Divisors,
             // What else goes by how far arrays have moved loads more slowly by it (ger: each turn's load behind the turn before it).
-            true if kernel.lends && kernel.group == (1, 1) && kernel.tile.is_none() => Given::Moves,
+            true if kernel.lends && kernel.spread > 1 && kernel.group == (1, 1) && kernel.tile.is_none() => {
+                Given::Moves
+            }
             true => Given::Locations,
         }
     }
@@ -157,8 +159,9 @@ mod tests {
         let none = Specialisation::none(LogMethod::None);
         let known = Specialisation { bounded: 1, inside: 2, ..none };
         assert_eq!(Given::of(&info(1), &known), Given::Locations);
-        let lends = Specialisation { lends: true, ..known };
+        let lends = Specialisation { lends: true, spread: 4, ..known };
         assert_eq!(Given::of(&info(1), &lends), Given::Moves);
+        assert_eq!(Given::of(&info(1), &Specialisation { spread: 1, ..lends }), Given::Locations);
         assert_eq!(Given::of(&info(2), &lends), Given::Divisors);
         assert_eq!(Given::of(&info(1), &Specialisation { group: (1, 4), ..lends }), Given::Locations);
         assert_eq!(Given::of(&info(1), &Specialisation { tile: Some((0, 1)), ..lends }), Given::Locations);
