@@ -508,8 +508,8 @@ mod tests {
             }
             // What isn't given can't be asked for.
             let asks = format!("#undef __PG_STEP\n#define __PG_STEP ((__pg_count)__pg_l.n)\n{body}");
-            let made =
-                |given| compile_for("sm_90", &asks, Specialisation::none(LogMethod::None), given).is_ok();
+            let kernel = Specialisation { bounded: u64::MAX, ..Specialisation::none(LogMethod::None) };
+            let made = |given| compile_for("sm_90", &asks, kernel, given).is_ok();
             assert_eq!([Given::Moves, Given::Locations].map(made), [false, true]);
         }
     }
