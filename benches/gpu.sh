@@ -10,6 +10,7 @@ root=$PWD
 out=${OUT:-$root/build/gpu-results}
 mkdir -p "$out"
 programs=$root/build/gpu
+[ -d "$programs" ] || tar -C build -xf build/gpu.tar.xz
 export PARAGON_RT=$programs/libparagon_rt.so
 export PARAGON_DEVICE=cuda programs
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$root/build/cache}

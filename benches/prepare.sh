@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds into build/gpu what benches/gpu.sh needs on a GPU machine that has no Rust: every C program by cc and by paragon-cc,
-# the runtime, and the tools. Run it after `make all`.
+# the runtime, and the tools. Run it after `make all`. With the argument `packed` all of it is in build/gpu.tar.xz, too: 11 MB instead of 160 to carry, and benches/gpu.sh takes
+# it from there.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 out=build/gpu
@@ -78,9 +79,15 @@ done
 mkdir -p $out/random/sources
 PARAGON_SOURCES=$PWD/$out/random/sources PARAGON_RANDOM=${RANDOM_PROGRAMS:-60} \
   cargo test --release --quiet --test random sources >/dev/null
+shopt -s nullglob
 for file in "$out"/random/sources/*.c; do
   name=$(basename "$file" .c)
   cc -w -O2 "$file" -o "$out/random/$name.cc" -lm
   target/release/paragon-cc -w -O2 $forced "$file" -o "$out/random/$name.paragon" -lm
 done
 ls $out | wc -l
+if [ "${1:-}" = packed ]; then
+  # What isn't a program or a library has nothing to strip.
+  find $out -type f -exec strip --strip-debug {} + 2>/dev/null || true
+  tar -C build -c gpu | xz -T0 -1 >build/gpu.tar.xz
+fi

@@ -425,8 +425,10 @@ mod tests {
     #[test]
     fn each_text_has_one_variant_and_all_variants_come_up() {
         let variants = variants();
-        let special = |number: usize| [NESTS_OF_THREE, COLLECTING, LENDING].get(number % 8).unwrap_or(&"");
-        let texts: Vec<Text> = (0..20 * variants.len()).map(|number| text(special(number))).collect();
+        let rows = format!("{ONE_DIMENSION}{LENDING}");
+        let special = [NESTS_OF_THREE, COLLECTING, &rows, &rows];
+        let texts: Vec<Text> =
+            (0..20 * variants.len()).map(|number| text(special.get(number % 6).unwrap_or(&""))).collect();
         let due = due(&variants, &texts, Choice::Once);
         let mut met = vec![0; variants.len()];
         for (text, due) in texts.iter().zip(due) {
@@ -434,6 +436,11 @@ mod tests {
             met[due[0]] += 1;
         }
         assert!(met.iter().all(|count| (19..=21).contains(count)), "{met:?}");
+        // What has results, several dimensions or updates isn't compiled with less than it is given.
+        for other in ["__pg_l->results", "__PG_UP("] {
+            assert!(!text(&format!("{rows}{other}")).may_be_given_moves());
+        }
+        assert!(text(&rows).may_be_given_moves() && !text(LENDING).may_be_given_moves());
     }
 
     #[test]
