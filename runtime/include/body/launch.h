@@ -23,7 +23,7 @@
 #define __PG_LEADS 1
 #endif
 
-/* How much of its launch and of what it has at hand (struct __pg_tables of its text) a kernel is given: each byte is time before it begins. */
+/* How much of its launch and of what it has at hand (struct __pg_tables of its text) a kernel is given: parameters are time before it begins. */
 #define PG_GIVEN_MOVES 1     /* how far arrays have moved, values, and the head of the launch: rows whose lanes lend, one by one along one dimension; nothing is logged
                                 or checked, and there is no result */
 #define PG_GIVEN_LOCATIONS 2 /* where arrays lie, and the launch's space: other iterations along one dimension */
