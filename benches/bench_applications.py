@@ -88,6 +88,8 @@ CSR_FORWARD_BY_HAND = (
     "same_bits_by_hand=_Z13rows_in_orderIdLi8EEviiPKiS1_S1_PKT_PS2_:4:4:F8,E8,Z,0/2,3/3,2/4,1/5"
 )
 GER_BY_HAND = "by_hand=_Z8rank_oneiPKiS0_S0_dPKdS2_Pd:32:6:E9,1/1,2/2,3/3,V4,0/5,4/6,5/7"
+MANDELBROT_BY_HAND = "by_hand=_Z10mandelbrotidddiPi:square@0:1:V0,V4,V5,V6,V2,0/3"
+MATRICES_BY_HAND = "by_hand=_Z14small_productsmPKfS0_Pf:16@0:3:V0,0/1,1/2,2/3"
 OURS = "benches/programs"
 # A matrix product of this size takes minutes where nothing runs at the same time. With every log the GPU runs it as it is: at a size that doesn't fill the GPU
 # it would be compared with one that does.
@@ -141,10 +143,10 @@ APPLICATIONS = [
     Application("histogram", OURS, 4096, {"pixels": "reduction(+ : count[ : BINS])"}, inspected=True),
     Application("convolution", OURS, 2048, {"rows": ""}, inspected=True),
     Application("nbody", OURS, 16384, {"bodies": "", "move": ""}),
-    Application("mandelbrot", OURS, 2048, {"rows": "schedule(dynamic)"}),
+    Application("mandelbrot", OURS, 2048, {"rows": "schedule(dynamic)"}, by_hand=MANDELBROT_BY_HAND),
     Application("spmv", OURS, 1 << 19, {"rows": ""}, inspected=True),
     Application("heat", OURS, 256, {"planes": "private(j, k)"}),
-    Application("matrices", OURS, 1 << 21, {"matrices": ""}),
+    Application("matrices", OURS, 1 << 21, {"matrices": ""}, by_hand=MATRICES_BY_HAND),
     Application("search", OURS, 1 << 17, {"reads": ""}, inspected=True),
 ]
 # Those of the chapter's figure 4.11 (breakdown of the overhead), as the text beside it has them; then what else of the chapter there is, and histogram: so many as one

@@ -15,7 +15,8 @@
 // (struct __pg_launch): not 0 where others of the same entry came before.
 //
 // BENCH_IN_PLACE has kernels that are written by hand run in the program's place: in its process and on its memory, with cold caches, in turn with its own. It is a file with machine code
-// and, for each kernel, behind a space, what its times are called, `=`, and with colons between them its function, how many threads each iteration has, how many arrays the program's kernel has, and arguments. These are an array's and a value's number (BASE/VALUE: a pointer), or
+// and, for each kernel, behind a space, what its times are called, `=`, and with colons between them its function, its threads, how many arrays the program's kernel has, and arguments. Threads are N for each iteration; or N@A, as
+// many for each of argument A, and square@A, one for each element of a matrix of so many rows and columns: where the program's launches count in tiles. Arguments are an array's and a value's number (BASE/VALUE: a pointer), or
 // a letter and a value's: V itself, F and E what it comes to behind the launch's first place and its end; or Z: none. The last kernel leaves the same bytes as a launch of the program's, or none is
 // timed there: then the numbers are wrong.
 //
@@ -246,7 +247,10 @@ static Launched last;
 struct ByHand {
   std::string name;
   void *function;
-  unsigned threads, bases;
+  // For each iteration, or for each of what the argument `counted` says, if that isn't negative; 0: for each element of a matrix of this size.
+  unsigned threads;
+  int counted;
+  unsigned bases;
   std::vector<std::string> arguments;
   // Whether a kernel of the program's has so many arrays and values at hand.
   bool is_for(void *of_program) const
@@ -277,9 +281,14 @@ struct ByHand {
     std::vector<void *> parameters;
     for (uint64_t &word : words)
       parameters.push_back(&word);
-    const unsigned block = 256, blocks = (unsigned)(((launch[1] - launch[0]) * threads + block - 1) / block);
+    // Blocks as benches/cuda/unsafe.cu has them.
+    const unsigned block = 256, width = 32, height = 8;
+    const uint64_t count = counted < 0 ? launch[1] - launch[0] : words.at((size_t)counted);
+    const auto blocks = [](uint64_t threads, unsigned block) { return (unsigned)((threads + block - 1) / block); };
+    const bool square = threads == 0;
     CALL(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **), function,
-         blocks, 1, 1, block, 1, 1, 0, stream, parameters.data(), nullptr);
+         square ? blocks(count, width) : blocks(count * threads, block), square ? blocks(count, height) : 1, 1, square ? width : block,
+         square ? height : 1, 1, 0, stream, parameters.data(), nullptr);
   }
 };
 static std::vector<std::string> parts_of(const std::string &text, char between)
@@ -311,12 +320,14 @@ static std::vector<ByHand> read_by_hand()
   for (size_t which = 1; which < words.size(); which++) {
     const size_t behind_name = words[which].find('=');
     const std::vector<std::string> parts = parts_of(words[which].substr(behind_name + 1), ':');
-    ByHand kernel = {words[which].substr(0, behind_name), nullptr, 0, 0, {}};
+    ByHand kernel = {words[which].substr(0, behind_name), nullptr, 0, -1, 0, {}};
     if (parts.size() != 4 || CALL(cuModuleGetFunction, (void **, void *, const char *), &kernel.function, module, parts[0].c_str()) != 0) {
       fprintf(stderr, "replays: no kernel by hand: %s\n", words[which].c_str());
       return {};
     }
     kernel.threads = (unsigned)atoi(parts[1].c_str());
+    if (const size_t at = parts[1].find('@'); at != std::string::npos)
+      kernel.counted = atoi(parts[1].c_str() + at + 1);
     kernel.bases = (unsigned)atoi(parts[2].c_str());
     kernel.arguments = parts_of(parts[3], ',');
     // As benches/cuda/unsafe.cu does: shared memory for three blocks, the rest for what is gathered.

@@ -219,6 +219,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
                     (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 5 |         \
                     (int)(__PG_FILLED >> ((base) & 63) & 1) << 6 | (int)(__PG_COVERED >> ((base) & 63) & 1) << 7 |     \
                     (int)(__PG_UPDATED_ALONE >> ((base) & 63) & 1) << 8)
+/* The same where an access stands in a turn. */
+#define __PG_HOW_NOW(base) (__PG_HOW(base) | (__pg_number == __pg_side_by_side_in_order ? __PG_COMES_FIRST : 0))
 /* `others`: dimensions that are neither; blocks along z count their places, or, of one that a group's rows go along, groups. */
 #define __PG_ROWS_ALONG(dim) ((dim) == __PG_ALONG_Y ? __PG_ROWS : 1)
 #define __PG_TILE(dim, k, others)                                                                                      \
@@ -234,7 +236,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
     __pg_q = __pg_around;                                                                                              \
   }
 #define __PG_LOAD(type, p, how)                                                                                        \
-  ((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES) ? __ldg((const type *)(p)) : *(const type *)(p))
+  (((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) && !((how) & __PG_COMES_FIRST) ? __ldg((const type *)(p)) : *(const type *)(p))
 #ifdef __PG_ORDERED
 #define __PG_ITERATION(j) ((__pg_count)__pg_l->order[j])
 #elif defined(__PG_BACKWARDS)
@@ -247,6 +249,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_VALUES __pg_l->values
 #define __PG_VIEW(base) __pg_base_view(__pg_l, base)
 #define __PG_HOW(base) 0
+#define __PG_HOW_NOW(base) __PG_HOW(base)
 #define __PG_LOAD(type, p, how) (*(const type *)(p))
 #define __PG_ITERATION(j) (__pg_l->order ? __pg_l->order[j] : (j))
 #endif
@@ -266,6 +269,9 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_IS_FILLED 64
 /* A load that no bitmap notes. */
 #define __PG_IS_COVERED 128
+/* A load that comes before the stores behind it, as ordinary ones do. From memory that nothing stores to the compiler loads later where that saves it
+ * registers: of turns side by side, then, each one's value behind what the one before has come to. */
+#define __PG_COMES_FIRST 512
 /* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it, unless they guess. */
 #define __PG_ARE_STAMPS(l) (__PG_LOG_METHOD(l) == PG_LOG_STAMP && __PG_GUESS(l) == PG_GUESS_NONE)
 #define __PG_IS_NOTED(c, v, logged, how)                                                                               \

@@ -53,8 +53,8 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
  * what they find wrong, counts for nothing, since they may load what the one that leads has stored already. */
 #define __PG_LEAD if ((__pg_number == __pg_side_by_side || __PG_LEADS) && __PG_IS_THERE)
 /* Turns that are run at once have their number among those. Others: turns that are taken alone, and text outside of turns; turns that use
- * what was lent; turns that lanes take side by side, whosever they are; the same where what they store is held. */
-constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __pg_side_by_side_held = -4;
+ * what was lent; turns that lanes take side by side, whosever they are; the same where what they store is held; and where all their loads come first besides. */
+constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __pg_side_by_side_held = -4, __pg_side_by_side_in_order = -5;
 /* Whether the text stands for the thread's own iterations: their origins and walks are nobody else's, whose turn lanes take side by side. */
 #define __PG_IS_OWN_TURN (__pg_number > __pg_side_by_side)
 #define __PG_END ((__pg_count)__pg_l.end)

@@ -227,7 +227,8 @@ struct __pg_holding_nothing {
   __pg_holding<__pg_##t, __pg_room_of_turn, stride, is_loaded, (meets), decltype(__pg_load_held), decltype(__pg_store_held),    \
                decltype(__pg_note_held), decltype(__pg_store_noted)>                                                   \
     __pg_held(__pg_load_held, __pg_store_held, __pg_note_held, __pg_store_noted);
-#define __PG_IS_HELD (__pg_number == __pg_with_lent || __pg_number == __pg_side_by_side_held)
+#define __PG_IS_HELD                                                                                                   \
+  (__pg_number == __pg_with_lent || __pg_number == __pg_side_by_side_held || __pg_number == __pg_side_by_side_in_order)
 #define __PG_HELD(text) (__PG_IS_HELD ? __pg_held.now : (text))
 #define __PG_HOLD(value, store)                                                                                        \
   if (__PG_IS_HELD)                                                                                   \

@@ -1,8 +1,13 @@
 /* Turns that carry nothing on, which the lanes of a warp take side by side, whosever they are. Where turns do, lanes only make them ready for
  * each other (warps.h). */
 
-/* Turns of a lane whose loads are under way together; with more, a processor holds fewer warps. */
-constexpr int __pg_side_at_once = 2;
+/* Turns of a lane whose loads are under way together; with more, a processor holds fewer warps. In order: three, all of whose loads are made to come first. Where
+ * turns have a log, or load along rows besides (`walks`), registers aren't enough for that (`docs/measurements/2026-11-30-side-by-side.md`). */
+constexpr int __pg_side_at_once = 2, __pg_side_in_order = 3;
+constexpr int __pg_turns_of_side(int walks)
+{
+  return __PG_METHOD == PG_LOG_NONE && walks == 0 ? __pg_side_in_order : __pg_side_at_once;
+}
 /* A variable that turns need, of the row's own lane: others have it for as long as they take turns of that row. */
 template <class Type> struct __pg_share {
   Type &now, own;
@@ -15,7 +20,7 @@ template <class Type> struct __pg_share {
  * them together, neighbours neighbouring ones, row by row; or those of several rows, where rows are shorter than a warp. What they come to
  * in them counts, whosever turns they are.
  * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn. */
-template <bool Holds, class Count, class Left, class At, class Held, class Variable, class AllShared, class Turn, class Stops>
+template <bool Holds, int AtOnce, class Count, class Left, class At, class Held, class Variable, class AllShared, class Turn, class Stops>
 __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, At at, Held &held, Variable &value, AllShared all_shared,
                                                         Turn turn, Stops stops)
 {
@@ -26,7 +31,7 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
   __pg_u32 has_left = c.left;
   const Count own = has_left ? 0 : left();
   /* None, if addresses wrap around on the way, or the lanes' numbers would. */
-  const bool is_straight = own != 0 && own < ~(Count)0 - 64 && at(own - 1) - at(0) == (__pg_u64)held.stride * (__pg_u64)(own - 1);
+  const bool is_straight = own != 0 && own < ~(Count)0 - (AtOnce << 5) && at(own - 1) - at(0) == (__pg_u64)held.stride * (__pg_u64)(own - 1);
   const Count due = __shfl_sync(~0u, is_straight ? own : (Count)0, lane / __PG_SPREAD * __PG_SPREAD);
   /* log2 of the lanes that a row has. */
   int wide = 5;
@@ -54,45 +59,56 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
     int is_noted = 0;
     if constexpr (Holds)
       is_noted = held.note_run(place, there, (__pg_u32)number, wide);
-    /* So many turns of a lane, all their loads before all their stores. */
+    constexpr int at_once = Holds ? AtOnce : 1;
+    constexpr bool is_in_order = at_once == __pg_side_in_order;
+    /* So many turns of a lane, all their loads before all their stores. Where not all of them are there, the first one is made in the place of those that
+     * aren't, and nothing is stored for these. */
     auto take = [&](auto many) {
       constexpr int turns = decltype(many)::columns;
+      constexpr bool are_there = !decltype(many)::is_edge;
       if constexpr (Holds) {
+        auto is_there = [&](int i) { return are_there || i == 0 || number + ((Count)i << wide) < there; };
+        auto its_number = [&](int i) { return is_there(i) ? number + ((Count)i << wide) : number; };
         decltype(held.now) values[turns];
 #pragma unroll
         for (int i = 0; i < turns; i++)
-          values[i] = held.begin_alone(held.place(place, number + (i << wide)));
+          values[i] = held.begin_alone(held.place(place, its_number(i)));
 #pragma unroll
         for (int i = 0; i < turns; i++) {
           held.now = values[i];
-          value = (Variable)((Count)begin + number + (i << wide));
-          turn(__pg_side_by_side_held);
+          value = (Variable)((Count)begin + its_number(i));
+          turn(is_in_order ? __pg_side_by_side_in_order : __pg_side_by_side_held);
           values[i] = held.now;
         }
 #pragma unroll
         for (int i = 0; i < turns; i++)
-          if (is_noted)
-            held.store_noted(held.place(place, number + (i << wide)), values[i]);
+          if (!is_there(i))
+            continue;
+          else if (is_noted)
+            held.store_noted(held.place(place, its_number(i)), values[i]);
           else
-            held.store(held.place(place, number + (i << wide)), values[i]);
+            held.store(held.place(place, its_number(i)), values[i]);
       } else {
         value = (Variable)((Count)begin + number);
         turn(__pg_side_by_side);
       }
-      number += turns << wide;
+      number += (Count)turns << wide;
     };
-    constexpr int at_once = Holds ? __pg_side_at_once : 1;
     const Count last = there - there % ((Count)at_once << wide);
     for (__pg_u32 times = 1; number < last; times++) {
       take(__pg_shape<1, at_once>());
       if ((times & 1023) == 0 && stops())
         break;
     }
-    for (__pg_u32 times = 1; number < there; times++) {
-      take(__pg_shape<1, 1>());
-      if ((times & 1023) == 0 && stops())
-        break;
-    }
+    if constexpr (is_in_order) {
+      if (number >= last && number < there)
+        take(__pg_shape<1, at_once, true>());
+    } else
+      for (__pg_u32 times = 1; number < there; times++) {
+        take(__pg_shape<1, 1>());
+        if ((times & 1023) == 0 && stops())
+          break;
+      }
     has_stopped |= c.left;
     __syncwarp();
   }

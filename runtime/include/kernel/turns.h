@@ -51,7 +51,7 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
     }                                                                                                                  \
   }                                                                                                                    \
   if constexpr (__pg_shares && (kept))                                                                                 \
-    __pg_turns_side_by_side<__pg_shares_held, unsigned_type>(                                                          \
+    __pg_turns_side_by_side<__pg_shares_held, __pg_turns_of_side(__pg_of_loop::number), unsigned_type>(                 \
       __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; },         \
       [&](unsigned_type __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_held, value,   \
       __pg_all_shared, __pg_turn, [&] { return __pg_poll_now(&__pg_c); });                                             \

@@ -83,7 +83,7 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 
 /// Macros for a device's memory.
 pub const MACROS_DEVICE: &str = "\
-#define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, __PG_HOW(b), a)
+#define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, __PG_HOW_NOW(b), a)
 #define __PG_LDS(t, b, l, a) __pg_lds_##t(&__pg_c, &__pg_b##b, l, __PG_HOW(b), a)
 #define __PG_ST(t, b, a, v) __PG_LEAD __pg_st_##t(&__pg_c, &__pg_b##b, __PG_HOW(b), a, v)
 #define __PG_LDP __PG_LD
