@@ -13,6 +13,9 @@
  * expect owned: runs on clean
  * expect converted: runs on clean
  * expect assigned_on: runs on clean
+ * expect braced: runs on clean
+ * expect named: runs on clean
+ * expect inside: runs on clean
  * expect chain: stays on clean */
 #include "../support/inputs.h"
 
@@ -174,6 +177,41 @@ COMPUTE static void converted(int n, const node *a, const word *w, unsigned long
   }
 }
 
+/* Values in braces: of a variable, of what is stored; fields that get none are zero. */
+COMPUTE static void braced(int n, const node *a, const pixel *from, pixel *to, int *y)
+{
+  for (int i = 0; i < n; i++) { /* loop braced */
+    pixel p = {from[i].b, a[i].id - 5, .b = y[i]};
+    const mixed m = {(char)y[i], a[i].live, a[i].count, a[i].kind & 3u, y[i], -a[i].kind, y[i] >> 3};
+    y[i] ^= m.level + m.left * 3 - m.right + (m.seen ? 1 : m.done) + m.color + m.tag;
+    p.g ^= p.r;
+    to[i] = p;
+  }
+}
+
+COMPUTE static void named(int n, const int *x, node *a, word *w, pixel *to)
+{
+  for (int i = 0; i < n; i++) { /* loop named */
+    a[i] = (node){.id = x[i], .kind = a[i].kind + 1, .weight = a[i].weight * 2, .live = x[i] > 0};
+    w[i] = (word){x[i], w[i].low, .high = ~w[i].middle};
+    to[i] = (pixel){to[i].g, .b = to[i].b + (x[i] & 7)};
+  }
+}
+
+struct group {
+  pixel of[2];
+  signed char rest : 4, : 2, last : 2;
+  struct config how;
+};
+
+COMPUTE static void inside(int n, const int *x, unsigned *b)
+{
+  for (int i = 0; i < n; i++) { /* loop inside */
+    struct group c = {{{x[i], 1, 2}, {3, .b = x[i] >> 4}}, x[i], 1, {.inverted = 1, x[i]}};
+    b[i] += c.of[0].r + c.of[1].b * 5u + (unsigned)c.rest * 7u + (unsigned)c.last * 11u + (unsigned)c.how.offset + c.how.shift * 13u + c.of[0].b;
+  }
+}
+
 /* One field's neighbour is the next iteration's. */
 COMPUTE static void chain(int n, node *a)
 {
@@ -236,6 +274,9 @@ int main(int argc, char **argv)
     owned(n, x, u);
     assigned_on(n / 2, x, m, w, y);
     converted(n, a, w, big, y);
+    braced(n, a, p, q, y);
+    named(n, x, a, w, q);
+    inside(n, x, u);
     chain(n, a);
     check_stop(&check);
     check_array(&check, "all", &all, 1, sizeof all);

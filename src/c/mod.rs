@@ -1,6 +1,7 @@
 //! The C front end: from preprocessed text to the typed tree [`hir`].
 
 pub mod constant;
+pub mod containers;
 pub mod dialect;
 pub mod dump;
 pub mod hir;

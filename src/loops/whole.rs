@@ -6,10 +6,10 @@
 //! in unions without a member that fills them, for bit-fields without containers and for large structs. These stay as they are, and with them the loop.
 
 use super::access::describe;
-use super::bit_fields;
 use super::hoist::has_effects;
 use super::nest;
 use super::scalars::is_scalar;
+use crate::c::containers::{Container, containers};
 use crate::c::hir::*;
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ fn collect(
                 return inside(step, field.ty, offset);
             }
             members.try_for_each(|(field, step)| inside(step, field.ty, offset + field.offset))?;
-            for container in bit_fields::containers(record)? {
+            for container in containers(record)? {
                 let ty = types.find_int(container.kind())?;
                 let ty = QualType { ty, quals: Quals::default() };
                 found.push(Piece { offset: offset + container.offset, ty, way: None });
@@ -122,12 +122,12 @@ pub fn by_members(types: &Types, ty: QualType) -> bool {
 }
 
 /// Whether some container in an object is as asked.
-fn has_container(types: &Types, ty: QualType, is_one: fn(&bit_fields::Container) -> bool) -> bool {
+fn has_container(types: &Types, ty: QualType, is_one: fn(&Container) -> bool) -> bool {
     match types.kind(ty.ty) {
         TypeKind::Array(element, _) => has_container(types, *element, is_one),
         TypeKind::Record(id) => {
             let record = types.record(*id);
-            bit_fields::containers(record).iter().flatten().any(is_one)
+            containers(record).iter().flatten().any(is_one)
                 || record.fields.iter().flatten().any(|field| has_container(types, field.ty, is_one))
         }
         _ => false,

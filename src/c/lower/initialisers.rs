@@ -4,6 +4,7 @@
 use tree_sitter::Node;
 
 use super::super::constant;
+use super::super::containers::{Container, located};
 use super::super::hir::*;
 use super::super::view::{Table, TableItem};
 use super::expressions::Operand;
@@ -216,8 +217,8 @@ impl Lowering<'_> {
         Ok(longest)
     }
 
-    /// What a braced list gives an object of type `ty`, scalar by scalar, where that is simple: without designators of several steps, strings,
-    /// unions and bit-fields.
+    /// What a braced list gives an object of type `ty`, scalar by scalar, and bit-fields by their containers, where that is simple: without designators of
+    /// several steps, strings and unions.
     fn members(&mut self, ty: TypeId, items: Vec<Item>) -> Init {
         fn count(items: &[Item]) -> usize {
             items.iter().map(|item| 1 + count(&item.inner)).sum()
@@ -274,11 +275,14 @@ impl Lowering<'_> {
                 }
             }
             TypeKind::Record(id) => {
-                let record = self.types().record(id);
-                let fields = record.fields.clone().filter(|_| !record.is_union)?;
+                let record = self.types().record(id).clone();
+                let fields = record.fields.as_ref().filter(|_| !record.is_union)?;
                 // What isn't reached is zero, in whichever way it is laid out.
-                let mut k = 0;
+                let (mut k, mut in_bits) = (0, Vec::new());
                 while let Some(item) = rest.peek_mut() {
+                    // Bit-fields without a name aren't initialised.
+                    let is_nameless = |field: &Field| field.bits.is_some() && field.name.is_none();
+                    k += fields.iter().skip(k).take_while(|field| is_nameless(field)).count();
                     match item.designated {
                         true if its_own => {
                             let name = item.undesignated()?.member.clone()?;
@@ -289,12 +293,13 @@ impl Lowering<'_> {
                         false => break,
                     }
                     let field = &fields[k];
-                    if field.bits.is_some() {
-                        return None;
+                    match field.bits {
+                        Some(_) => in_bits.push((field, self.one_scalar(field.ty, rest)?)),
+                        None => self.one_part(field.ty, rest, at.checked_add(field.offset)?, list)?,
                     }
-                    self.one_part(field.ty, rest, at.checked_add(field.offset)?, list)?;
                     k += 1;
                 }
+                list.extend(self.in_containers(&record, at, in_bits)?);
             }
             _ => return None,
         }
@@ -313,15 +318,7 @@ impl Lowering<'_> {
             return None;
         }
         if self.is_scalar(ty) {
-            let item = rest.next()?;
-            let value = match item.whole {
-                true => {
-                    let [only] = <[Item; 1]>::try_from(item.inner).ok()?;
-                    (!only.designated).then_some(only.value?)?
-                }
-                false => item.value?,
-            };
-            list.push((at, self.assigned(value, ty).ok()?));
+            list.push((at, self.one_scalar(ty, rest)?));
             return Some(());
         }
         if item.whole {
@@ -334,6 +331,62 @@ impl Lowering<'_> {
             return Some(());
         }
         self.parts_of(ty.ty, false, rest, at, list)
+    }
+
+    fn one_scalar(
+        &mut self,
+        ty: QualType,
+        rest: &mut std::iter::Peekable<std::vec::IntoIter<Item>>,
+    ) -> Option<Expr> {
+        let item = rest.next_if(|item| !item.designated && !item.text)?;
+        let value = match item.whole {
+            true => {
+                let [only] = <[Item; 1]>::try_from(item.inner).ok()?;
+                (!only.designated).then_some(only.value?)?
+            }
+            false => item.value?,
+        };
+        self.assigned(value, ty).ok()
+    }
+
+    /// What bit-fields of a record at byte `at` are given, by their containers, whose other bits are zero. `None` if one has no container or two values, or if it
+    /// mattered in which order, and how often, values are computed.
+    fn in_containers(
+        &mut self,
+        record: &Record,
+        at: u64,
+        given: Vec<(&Field, Expr)>,
+    ) -> Option<Vec<(u64, Expr)>> {
+        let mut all: Vec<(Container, i128, Expr)> = Vec::new();
+        for (field, value) in given {
+            if !self.is_pure(&value) {
+                return None;
+            }
+            let (container, first, width) = located(record, field.offset, field.bits?)?;
+            let (mask, span) = ((1i128 << width) - 1, value.span);
+            let (wide, int) = (self.int_type(container.wide()), self.int_type(IntKind::Int));
+            let number = |value: i128, ty: QualType| Expr { kind: ExprKind::Int(value), ty, span };
+            let both = |op: BinOp, a: Expr, b: Expr| {
+                let kind = ExprKind::Binary(op, Box::new(a), Box::new(b));
+                Expr { kind, ty: wide, span }
+            };
+            let value = self.cast(value, wide);
+            let value = both(BinOp::And, value, number(mask, wide));
+            let value = both(BinOp::Shl, value, number(first.into(), int));
+            match all.iter_mut().find(|(other, ..)| *other == container) {
+                Some((_, bits, _)) if *bits & mask << first != 0 => return None,
+                Some((_, bits, sum)) => {
+                    *bits |= mask << first;
+                    *sum = both(BinOp::Or, sum.clone(), value);
+                }
+                None => all.push((container, mask << first, value)),
+            }
+        }
+        let one = |(container, _, sum): (Container, i128, Expr)| {
+            let ty = self.int_type(container.kind());
+            Some((at.checked_add(container.offset)?, self.cast(sum, ty)))
+        };
+        all.into_iter().map(one).collect()
     }
 
     /// Whether an object of type `ty` has no part that could be given a value. It takes an item of a list all the same.

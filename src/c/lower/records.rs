@@ -170,7 +170,7 @@ impl Lowering<'_> {
                 if let Some(last) = members.last_mut() {
                     last.member.bits = Some((width as u64, named_member));
                 }
-                // What `loops::bit_fields` has in the place of bit-fields.
+                // What `containers` has in the place of bit-fields.
                 for kind in [IntKind::UChar, IntKind::UShort, IntKind::UInt, IntKind::ULong] {
                     self.int_type(kind);
                 }
