@@ -16,6 +16,9 @@
  * expect braced: runs on clean
  * expect named: runs on clean
  * expect inside: runs on clean
+ * expect pages: runs on clean
+ * expect spans: runs on clean
+ * expect mantissas: runs on clean
  * expect chain: stays on clean */
 #include "../support/inputs.h"
 
@@ -212,6 +215,56 @@ COMPUTE static void inside(int n, const int *x, unsigned *b)
   }
 }
 
+/* Fields wider than int, which gcc computes with as many bits as they have. */
+typedef struct {
+  unsigned long long present : 1, frame : 43, flags : 20;
+} entry;
+
+COMPUTE static void pages(int n, const unsigned long *big, entry *e, unsigned *b)
+{
+  for (int i = 0; i < n; i++) { /* loop pages */
+    unsigned long address = (unsigned long)e[i].frame << 12 | e[i].flags;
+    e[i].frame += big[i] * 3 + b[i];
+    e[i].frame <<= 1;
+    e[i].present = (e[i].frame > 0x7fffffff) & (e[i].frame >> 7 != b[i]);
+    e[i].frame -= address ^ 5ul;
+    b[i] += (e[i].frame >> 33 == 17) + (unsigned)(e[i].frame >> 3);
+    e[i].frame++;
+    if (!e[i].frame)
+      e[i] = (entry){1, address, .flags = b[i]};
+  }
+}
+
+typedef struct {
+  long from : 48, more : 16;
+} span;
+
+COMPUTE static void spans(int n, const int *x, const span *t, span *s, double *sum)
+{
+  for (int i = 0; i < n; i++) { /* loop spans */
+    s[i].from -= x[i];
+    s[i].from ^= (long)s[i].more << 40;
+    s[i].more = s[i].from >> 20;
+    sum[i] = s[i].from * 0.5 + (double)(s[i].from > t[i].from) + x[s[i].from & 7l];
+    s[i].from >>= 3;
+  }
+}
+
+typedef union {
+  double value;
+  struct {
+    unsigned long mantissa : 52, exponent : 11, sign : 1;
+  } part;
+} number;
+
+COMPUTE static void mantissas(int n, const number *v, unsigned long *big)
+{
+  for (int i = 0; i < n; i++) { /* loop mantissas */
+    big[i] ^= v[i].part.exponent != 0 ? v[i].part.mantissa | 1ul << 52 : v[i].part.mantissa + 0ul;
+    big[i] += v[i].part.sign;
+  }
+}
+
 /* One field's neighbour is the next iteration's. */
 COMPUTE static void chain(int n, node *a)
 {
@@ -233,6 +286,10 @@ int main(int argc, char **argv)
   unsigned char *of = check_alloc(&check, check.size, 1);
   float *sum = check_alloc(&check, check.size, sizeof *sum);
   unsigned long *big = check_alloc(&check, check.size, sizeof *big);
+  entry *e = check_alloc(&check, check.size, sizeof *e);
+  span *s = check_alloc(&check, check.size, sizeof *s);
+  span *t = check_alloc(&check, check.size, sizeof *t);
+  double *d = check_alloc(&check, check.size, sizeof *d);
   unsigned *u = check_alloc(&check, check.size, sizeof *u);
 
   for (int r = 0; r < check.repeat; r++) {
@@ -255,6 +312,10 @@ int main(int argc, char **argv)
       x[i] = (int)k - (1 << 29);
       y[i] = 0;
       big[i] = k * 77ul;
+      e[i] = (entry){k, k * 12345ull, k};
+      s[i].from = x[i] * 54321l, s[i].more = x[i];
+      t[i] = s[i / 2];
+      d[i] = 0;
     }
     for (int i = n - 1; i > 0; i--) {
       int j = (int)check_below(&check, (size_t)i), k = index[i];
@@ -277,6 +338,9 @@ int main(int argc, char **argv)
     braced(n, a, p, q, y);
     named(n, x, a, w, q);
     inside(n, x, u);
+    pages(n, big, e, u);
+    spans(n, x, t, s, d);
+    mantissas(n - 1, (number *)d, big);
     chain(n, a);
     check_stop(&check);
     check_array(&check, "all", &all, 1, sizeof all);
@@ -290,6 +354,9 @@ int main(int argc, char **argv)
     check_array(&check, "sum", sum, check.size, sizeof *sum);
     check_array(&check, "y", y, check.size, sizeof *y);
     check_array(&check, "big", big, check.size, sizeof *big);
+    check_array(&check, "e", e, check.size, sizeof *e);
+    check_array(&check, "s", s, check.size, sizeof *s);
+    check_array(&check, "d", d, check.size, sizeof *d);
     check_array(&check, "u", u, check.size, sizeof *u);
   }
   free(a);
@@ -306,6 +373,10 @@ int main(int argc, char **argv)
   free(of);
   free(sum);
   free(big);
+  free(e);
+  free(s);
+  free(t);
+  free(d);
   free(u);
   return check_close(&check);
 }

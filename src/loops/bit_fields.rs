@@ -479,11 +479,11 @@ mod tests {
 
     const TYPES: &str = "struct flags { unsigned kind : 3, live : 1, count : 12, id : 16; float weight; };\n\
         struct odd { unsigned low : 24; char c; }; struct pixel { unsigned short r : 5, g : 6, b : 5; };\n\
-        struct spare { unsigned a : 7; int b; }; struct still { volatile unsigned now : 3; };\n";
+        struct spare { unsigned a : 7; int b; }; struct page { unsigned long frame : 40, more : 24; }; struct span { long from : 48, more : 16; }; struct still { volatile unsigned now : 3; };\n";
 
     /// Whether the last loop of a body has a plan.
     fn has_plan(body: &str) -> bool {
-        let head = "void f(int n, struct flags *a, const struct flags *b, const int *k, int *x, struct odd *o, struct pixel *p, struct spare *s, const struct spare *t, struct still *v, struct flags c)";
+        let head = "void f(int n, struct flags *a, const struct flags *b, const int *k, int *x, struct odd *o, struct pixel *p, struct spare *s, const struct spare *t, struct still *v, struct page *g, struct span *y, struct flags c)";
         let text = format!("{TYPES}{head}\n{{ {body} }}\n");
         let (_, reports) = judged(&text, &AnalysisOptions::default());
         reports.last().unwrap_or_else(|| panic!("{body}")).plan.is_some()
@@ -521,6 +521,33 @@ mod tests {
             ),
             (
                 "for (int i = 0; i < n; i++) { struct pixel q; q.r = k[i]; q.b = q.r + q.g; q.g = 3; x[i] = q.r + q.b; }",
+                false,
+            ),
+            // Wider than int: what is the same number whatever it is computed in.
+            ("for (int i = 0; i < n; i++) x[i] = g[i].frame >> 12;", true),
+            ("for (int i = 0; i < n; i++) g[i].frame = (unsigned long)g[i].frame << 3;", true),
+            ("for (int i = 0; i < n; i++) { g[i].frame += x[i] * 5; g[i].frame <<= 2; g[i].frame++; }", true),
+            (
+                "for (int i = 0; i < n; i++) x[i] = (g[i].frame > 5) + (y[i].from <= x[i]) + !g[i].frame;",
+                true,
+            ),
+            ("for (int i = 0; i < n; i++) x[i] = g[i].frame & 0xfful;", true),
+            ("for (int i = 0; i < n; i++) x[i] = (int)(y[i].from * 1l + y[i].from * 0.5);", true),
+            ("for (int i = 0; i < n; i++) x[i] = k[y[i].from];", true),
+            // And what isn't.
+            ("for (int i = 0; i < n; i++) x[i] = g[i].frame + 1;", false),
+            ("for (int i = 0; i < n; i++) x[i] = (g[i].frame >> 3) * 5 > 0;", false),
+            ("for (int i = 0; i < n; i++) x[i] = ~g[i].frame != 0;", false),
+            ("for (int i = 0; i < n; i++) x[i] = g[i].frame << 30 > 0;", false),
+            ("for (int i = 0; i < n; i++) x[i] = g[i].frame < x[i];", false),
+            ("for (int i = 0; i < n; i++) x[i] = g[i].frame < y[i].from;", false),
+            ("for (int i = 0; i < n; i++) x[i] = g[i].frame - 5l < 0;", false),
+            ("for (int i = 0; i < n; i++) g[i].frame /= x[i];", false),
+            ("for (int i = 0; i < n; i++) g[i].frame += g[i].frame;", false),
+            ("for (int i = 0; i < n; i++) { __auto_type q = g[i].frame >> 1; x[i] = q << 30 > 0; }", false),
+            ("for (int i = 0; i < n; i++) { __typeof__(g[i].frame + 0) q = -1; x[i] = q << 30 > 0; }", false),
+            (
+                "for (int i = 0; i < n; i++) x[i] = _Generic(g[i].frame >> 0, unsigned long: 1, default: 2);",
                 false,
             ),
             // In braces.

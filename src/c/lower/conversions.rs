@@ -6,6 +6,7 @@ use super::super::hir::*;
 use super::super::types;
 use super::declarators::{PLAIN, merged};
 use super::expressions::Operand;
+use super::operators::is_comparison;
 use super::{Lowered, Lowering};
 
 impl Lowering<'_> {
@@ -101,6 +102,9 @@ impl Lowering<'_> {
     /// The value after integer promotion.
     pub(super) fn promoted(&mut self, expr: Expr) -> Lowered<Expr> {
         let Some(kind) = self.types().as_int(expr.ty.ty) else { return Ok(expr) };
+        if self.wide_field(&expr).is_some() {
+            return Ok(Expr { kind: ExprKind::Opaque(WIDE_FIELD), ..expr });
+        }
         let mut to = types::promoted(kind);
         match bit_field(&expr) {
             Some((width, is_load)) if width < 32 || (width == 32 && kind.signed()) => {
@@ -116,6 +120,53 @@ impl Lowering<'_> {
         Ok(self.cast(expr, ty))
     }
 
+    /// Whether the value is one of a bit-field wider than int and narrower than the type that it is declared with, and then whether it has a sign. GCC computes with as
+    /// many bits as the field has, clang with the declared type: what is understood is what comes to the same.
+    pub(super) fn wide_field(&self, expr: &Expr) -> Option<bool> {
+        let (width, _) = bit_field(expr)?;
+        let kind = self.types().as_int(expr.ty.ty)?;
+        (width > 32 && u64::from(width) < kind.size() * 8).then_some(kind.signed())
+    }
+
+    /// Whether nobody can say of which type such a value is.
+    pub(super) fn has_unclear_type(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Opaque(what) => *what == WIDE_FIELD,
+            ExprKind::Binary(op, ..) if is_comparison(*op) => false,
+            ExprKind::Binary(BinOp::Shl | BinOp::Shr, value, _) | ExprKind::Comma(_, value) => {
+                self.has_unclear_type(value)
+            }
+            ExprKind::Binary(_, a, b) | ExprKind::Conditional(_, a, b) => {
+                self.has_unclear_type(a) || self.has_unclear_type(b)
+            }
+            ExprKind::Unary(UnOp::Not, _) => false,
+            ExprKind::Unary(_, value) => self.has_unclear_type(value),
+            _ => self.wide_field(expr).is_some(),
+        }
+    }
+
+    /// Both values in the type that the wide bit-fields among them are declared with, if they are the same numbers there as in any type in which an operator might combine them.
+    pub(super) fn side_by_wide_field(&mut self, left: &Expr, right: &Expr) -> Option<(Expr, Expr)> {
+        let (field, other) = match (self.wide_field(left), self.wide_field(right)) {
+            (Some(_), _) => (left, right),
+            (None, Some(_)) => (right, left),
+            (None, None) => return None,
+        };
+        let (is_signed, kind) = (self.wide_field(field)?, self.types().as_int(other.ty.ty)?);
+        let is_same = match (self.wide_field(other), &other.kind) {
+            (Some(sign), _) => sign == is_signed,
+            (None, ExprKind::Int(value)) if (0..=i128::from(i32::MAX)).contains(value) => true,
+            (None, _) => kind.size() < 8 && (is_signed || !kind.signed()),
+        };
+        // A bit-field that isn't wide has the same sign as int has, whatever it is declared with.
+        let is_int = bit_field(other).is_none() || self.wide_field(other).is_some();
+        if !is_same || !is_int {
+            return None;
+        }
+        let ty = field.ty;
+        Some((self.cast(left.clone(), ty), self.cast(right.clone(), ty)))
+    }
+
     /// Both values in the type in which an operator combines them.
     pub(super) fn balanced(&mut self, left: Expr, right: Expr) -> Lowered<(Expr, Expr, QualType)> {
         let ty = match (self.types().as_float(left.ty.ty), self.types().as_float(right.ty.ty)) {
@@ -123,6 +174,7 @@ impl Lowering<'_> {
             (Some(a), None) => self.float_type(a),
             (None, Some(b)) => self.float_type(b),
             (None, None) => {
+                let (left, right) = self.wide_fields_beside_long(left, right);
                 let (left, right) = (self.promoted(left)?, self.promoted(right)?);
                 let kinds = (self.types().as_int(left.ty.ty), self.types().as_int(right.ty.ty));
                 let (Some(a), Some(b)) = kinds else { return Err("operands that are no numbers".into()) };
@@ -134,6 +186,20 @@ impl Lowering<'_> {
             return Err("operands that are no numbers".into());
         }
         Ok((self.cast(left, ty), self.cast(right, ty), ty))
+    }
+
+    /// Wide bit-fields as numbers of the type that they are declared with, where the other number is as wide as that and has a sign only if they do: this is the type, then.
+    fn wide_fields_beside_long(&mut self, left: Expr, right: Expr) -> (Expr, Expr) {
+        let beside = |lowering: &Self, field: &Expr, other: &Expr| {
+            let is_signed = lowering.wide_field(field)?;
+            let kind = lowering.types().as_int(other.ty.ty)?;
+            let is_narrow = bit_field(other).is_some_and(|(width, _)| u64::from(width) < kind.size() * 8);
+            (kind.size() == 8 && (is_signed || !kind.signed()) && !is_narrow).then_some(field.ty)
+        };
+        let (first, second) = (beside(self, &left, &right), beside(self, &right, &left));
+        let left = first.map_or(left.clone(), |ty| self.cast(left, ty));
+        let right = second.map_or(right.clone(), |ty| self.cast(right, ty));
+        (left, right)
     }
 
     /// The type of an operation on an extended type.
@@ -291,6 +357,9 @@ impl Lowering<'_> {
     }
 }
 
+/// What stands where a wide bit-field is computed with.
+const WIDE_FIELD: &str = "arithmetic on a bit-field wider than int";
+
 /// The width of the bit-field whose value `expr` is, and whether it is simply read.
 fn bit_field(expr: &Expr) -> Option<(u32, bool)> {
     let (place, is_load) = match &expr.kind {
@@ -300,6 +369,8 @@ fn bit_field(expr: &Expr) -> Option<(u32, bool)> {
         | ExprKind::PtrAssign { place, .. }
         | ExprKind::IncDec { place, .. } => (place, false),
         ExprKind::Comma(_, right) => return bit_field(right).map(|(width, _)| (width, false)),
+        // What a wide one is shifted right to, which no promotion stands in front of, is of its type.
+        ExprKind::Binary(BinOp::Shr, left, _) => return bit_field(left),
         _ => return None,
     };
     match place.kind {

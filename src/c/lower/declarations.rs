@@ -114,6 +114,9 @@ impl<'a> Lowering<'a> {
         };
         let base_type = match base {
             Base::Type { ty, .. } => ty,
+            Base::Inferred if inferred.as_ref().is_some_and(|value| self.has_unclear_type(value)) => {
+                return Err("a type inferred from a bit-field wider than int".into());
+            }
             Base::Inferred => QualType { quals: PLAIN, ..inferred.as_ref().ok_or("no initialiser")?.ty },
         };
         let declared = self.declarator(declarator, base_type)?;

@@ -192,6 +192,9 @@ impl Lowering<'_> {
         let allocations = self.unit.allocations.len();
         let control = self.value(*control)?;
         self.forget_allocations(allocations);
+        if self.has_unclear_type(&control) {
+            return Err("_Generic on a bit-field wider than int".into());
+        }
         let wanted = self.unified(control.ty.ty);
         let mut chosen = None;
         let mut default = None;
@@ -258,6 +261,9 @@ impl Lowering<'_> {
     fn type_of(&mut self, operand: &Operand) -> Lowered<QualType> {
         Ok(match operand {
             Operand::Place(place) => place.ty,
+            Operand::Value(expr) if self.has_unclear_type(expr) => {
+                return Err("the type of a bit-field wider than int".into());
+            }
             Operand::Value(expr) => expr.ty,
             Operand::Function(id) => self.unit.var(*id).ty,
             Operand::Designator(pointer) => {
@@ -367,9 +373,6 @@ impl Lowering<'_> {
             let inherited = Quals { is_restrict: false, is_atomic: false, ..place.ty.quals };
             let ty = self.qualify(found.ty, inherited);
             let kind = match (&place.kind, found.bits) {
-                (_, Some((_, width))) if !self.plain_bits(ty, width) => {
-                    PlaceKind::Opaque("a bit-field wider than int")
-                }
                 // A bit-field of whatever is told by its width how it is promoted.
                 (PlaceKind::Opaque(what), None) => PlaceKind::Opaque(what),
                 (_, bits) => PlaceKind::Field {
@@ -383,11 +386,6 @@ impl Lowering<'_> {
             place = self.place(kind, ty, span);
         }
         Ok(place)
-    }
-
-    /// Whether a bit-field behaves like an ordinary integer in arithmetic.
-    fn plain_bits(&self, ty: QualType, width: u32) -> bool {
-        width <= 32 || u64::from(width) == self.types().size_of(ty.ty).unwrap_or(0) * 8
     }
 
     /// The way to a member, through anonymous records.

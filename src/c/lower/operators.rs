@@ -33,7 +33,7 @@ fn operator(token: &str) -> Option<BinOp> {
     })
 }
 
-fn is_comparison(op: BinOp) -> bool {
+pub(super) fn is_comparison(op: BinOp) -> bool {
     matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne)
 }
 
@@ -95,8 +95,15 @@ impl Lowering<'_> {
         if !self.is_arithmetic(left.ty) || !self.is_arithmetic(right.ty) {
             return Err("operands that are no numbers".into());
         }
+        if is_comparison(op)
+            && let Some((left, right)) = self.side_by_wide_field(&left, &right)
+        {
+            let ty = self.int_type(IntKind::Int);
+            return Ok(self.folded(op, left, right, ty, span));
+        }
         if is_shift(op) {
-            let (left, right) = (self.promoted(left)?, self.promoted(right)?);
+            let is_field = op == BinOp::Shr && self.wide_field(&left).is_some();
+            let (left, right) = (if is_field { left } else { self.promoted(left)? }, self.promoted(right)?);
             if self.types().as_int(left.ty.ty).is_none() || self.types().as_int(right.ty.ty).is_none() {
                 return Err("a shift of or by something that is no integer".into());
             }
@@ -144,7 +151,11 @@ impl Lowering<'_> {
         if self.types().as_int(index.ty.ty).is_none() {
             return Err("an index that is no integer".into());
         }
-        let index = self.promoted(index)?;
+        // Of a wide bit-field the number counts, as long as any number.
+        let index = match self.wide_field(&index) {
+            Some(_) => self.cast(index.clone(), index.ty),
+            None => self.promoted(index)?,
+        };
         let wide = self.types().as_int(index.ty.ty).is_some_and(|kind| kind.size() > 8);
         let long = self.int_type(IntKind::Long);
         let index = if negated || wide { self.cast(index, long) } else { index };
@@ -378,7 +389,18 @@ impl Lowering<'_> {
         }
         // The type in which the old value is combined, found as for the operator itself.
         let old = Expr { kind: ExprKind::Load(place), ty, span };
-        let (compute, value) = if is_shift(op) {
+        let is_wide = self.wide_field(&old).is_some();
+        let is_number = self.types().as_int(value.ty.ty).is_some() && self.wide_field(&value).is_none();
+        if is_wide && (matches!(op, BinOp::Div | BinOp::Rem) || !is_number) {
+            let kind = ExprKind::Opaque("an assignment to a bit-field wider than int");
+            return Ok(Expr { kind, ty, span });
+        }
+        let (compute, value) = if is_wide && !is_shift(op) {
+            // As many bits as the field keeps are the same in any type.
+            (ty, self.cast(value, ty))
+        } else if is_wide {
+            (ty, self.promoted(value)?)
+        } else if is_shift(op) {
             (self.promoted_type(&old)?, self.promoted(value)?)
         } else {
             self.balanced_with(&old, value)?
