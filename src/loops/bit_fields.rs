@@ -473,7 +473,6 @@ fn plain(ty: QualType) -> QualType {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
 
