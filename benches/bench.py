@@ -194,13 +194,14 @@ def replayed_times(lines: list[Record], records: list[Record], repetitions: int)
         return {}
     is_logged = any(record["log"] not in NOT_LOGGED for record in on_device[-each:])
     result = {}
-    for state in ["cold"] if is_logged else ["cold", "again", *IN_PLACE]:
+    for state in ["cold", *IN_PLACE] if is_logged else ["cold", "again", *IN_PLACE]:
         times = [launch["ms"].get(state) for _, launch in launches[-each:]]
         if all(times):
             result[f"{state}_ms"] = sum(statistics.median(its) for its in times)
     if "cold_ms" in result:
         pairs = [line["ms"] for line in lines[launches[-each][0] :] if "checked" in line["ms"]]
-        result["cold_ms"] += sum(statistics.median(b - a for a, b in zip(pair["unchecked"], pair["checked"])) for pair in pairs)
+        checks = sum(statistics.median(b - a for a, b in zip(pair["unchecked"], pair["checked"])) for pair in pairs)
+        result |= {name: result[name] + checks for name in ["cold_ms", "in_place_ms"] if name in result}
     return {state: rounded(ms) for state, ms in result.items()}
 
 
@@ -325,9 +326,10 @@ class Bench:
         if column.replays:
             replays.unlink(missing_ok=True)
             in_place = {}
-            asked = application.by_hand and column.environment["PARAGON_LOG"] == "auto"
-            if asked and self.in_place_compilation is not None and self.in_place_compilation.wait() == 0:
+            if application.by_hand and self.in_place_compilation is not None and self.in_place_compilation.wait() == 0:
                 in_place = {"BENCH_IN_PLACE": f"{self.in_place} {application.by_hand}"}
+                if column.environment["PARAGON_LOG"] != "auto":
+                    in_place["BENCH_LOGGED"] = "1"
             environment |= self.instruments().timing(replays, {"BENCH_COLD": str(COLD), "BENCH_AGAIN": str(AGAIN), **in_place})
         command = self.command(application, column, size, column.repetitions)
         # Where it is the GPU's own clock that counts, a few repetitions may say all.
@@ -731,11 +733,12 @@ def in_place(results: Record) -> str:
     """The table of kernels in whose place hand-written ones ran."""
     heads = ["application", "Paragon, in turn with the others", "hand-written, in its place", "times", "same bits", "times same bits"]
     rows = []
-    for name, columns in results["measurements"].items():
-        device = columns.get("paragon-cuda-again", {}).get("device", {})
+    kernels = {"paragon-cuda-again": "", "paragon-cuda-bitmap-again": ", bitmap log"}
+    for (name, columns), (column, log) in itertools.product(results["measurements"].items(), kernels.items()):
+        device = columns.get(column, {}).get("device", {})
         own, *others = [device.get(f"{state}_ms") for state in IN_PLACE]
         if own and others[0]:
-            rows.append([name, cell(own), *(cell(number) for ms in others for number in [ms, own / ms if ms else None])])
+            rows.append([name + log, cell(own), *(cell(number) for ms in others for number in [ms, own / ms if ms else None])])
     return "\n\n" + IN_THEIR_PLACE + "\n\n" + table(heads, rows) if rows else ""
 
 

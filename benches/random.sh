@@ -15,7 +15,7 @@
 # To open a GPU takes a quarter of a second, and one process waits for the other: so programs run in groups, whose main functions one process
 # calls one after the other, and JOBS groups (default: one for each processor) at a time.
 #
-# Where there are several GPUs, groups take them in turn.
+# Where there are several GPUs, groups take them in turn; with GPUS=N the first N of them.
 #
 # With OUT set, leaves the programs that differed, and random.txt with a line for each, there.
 set -u -o pipefail
@@ -222,7 +222,7 @@ for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda/targets/x86_
   [ -e "$folder/libnvrtc.so" ] && export PARAGON_NVRTC=${PARAGON_NVRTC:-$folder}
 done
 deadline=$(($(date +%s) + ${SECONDS_LEFT:-400}))
-gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c .)
+gpus=${GPUS:-$(nvidia-smi --list-gpus 2>/dev/null | grep -c .)}
 [ "$gpus" -gt 0 ] || gpus=1
 export deadline gpus
 list | awk -v first="${FIRST:-1}" '$1 >= first' | xargs -n $((2 * GROUP)) -P "$JOBS" bash -c 'group "$@"' group >"$out/random.txt" 2>&1

@@ -932,7 +932,7 @@ pub fn program(random: &mut Random) -> String {
     text.push_str("static int bounded(int value, int low, int high)\n{\n  return value < low ? low : value > high ? high : value;\n}\n");
     text.push_str(
         "#define SMALLER(a, b) __extension__({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })\n\
-         #define DOUBLED(a) __extension__({ __typeof__(a) a_ = (a); a_ += a_; a_; })\n\
+         #define DOUBLED(a) __extension__({ __typeof__(((void)0, (a))) a_ = (a); a_ += a_; a_; })\n\
          #define EXCHANGE(a, b) __extension__({ __typeof__(a) a_ = (a); (a) = (b); (b) = a_; })\n\
          static void noted(unsigned value)\n{\n  mix(value);\n}\nstatic void (*note)(unsigned) = noted;\n",
     );

@@ -278,7 +278,7 @@ impl Lowering<'_> {
                 let record = self.types().record(id).clone();
                 let fields = record.fields.as_ref().filter(|_| !record.is_union)?;
                 // What isn't reached is zero, in whichever way it is laid out.
-                let (mut k, mut in_bits) = (0, Vec::new());
+                let (mut k, mut in_bits, begin) = (0, Vec::new(), list.len());
                 while let Some(item) = rest.peek_mut() {
                     // Bit-fields without a name aren't initialised.
                     let is_nameless = |field: &Field| field.bits.is_some() && field.name.is_none();
@@ -298,6 +298,10 @@ impl Lowering<'_> {
                         None => self.one_part(field.ty, rest, at.checked_add(field.offset)?, list)?,
                     }
                     k += 1;
+                }
+                // Their values come behind all others, wherever they stand.
+                if !in_bits.is_empty() && !list[begin..].iter().all(|(_, value)| self.is_pure(value)) {
+                    return None;
                 }
                 list.extend(self.in_containers(&record, at, in_bits)?);
             }
@@ -349,8 +353,8 @@ impl Lowering<'_> {
         self.assigned(value, ty).ok()
     }
 
-    /// What bit-fields of a record at byte `at` are given, by their containers, whose other bits are zero. `None` if one has no container or two values, or if it
-    /// mattered in which order, and how often, values are computed.
+    /// What bit-fields of a record at byte `at` are given, by their containers, whose other bits are zero. `None` if one has no container or two values, or one that does
+    /// something when it is computed.
     fn in_containers(
         &mut self,
         record: &Record,
