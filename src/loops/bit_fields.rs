@@ -563,7 +563,10 @@ mod tests {
             ("for (int i = 0; i < n; i++) { struct pixel q = {x[i]++, 1, 2}; p[i] = q; }", false),
             ("for (int i = 0; i < n; i++) { struct pixel q = {1, .r = x[i], 2}; p[i] = q; }", false),
             ("for (int i = 0; i < n; i++) { struct odd q = {k[i], 1}; x[i] = q.c; }", false),
-            ("for (int i = 0; i < n; i++) { struct flags e = {.weight = x[i]++, .kind = x[i]}; a[i] = e; }", false),
+            (
+                "for (int i = 0; i < n; i++) { struct flags e = {.weight = x[i]++, .kind = x[i]}; a[i] = e; }",
+                false,
+            ),
             // Bits that are nobody's, of a variable that isn't anywhere.
             ("for (int i = 0; i < n; i++) { struct spare q = t[i]; q.a++; s[i] = q; }", false),
         ] {
