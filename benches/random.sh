@@ -7,8 +7,7 @@
 #   benches/random.sh objects [N]   elsewhere, then: has them, or the first N, compiled there already (half a second each, of the time of JOBS
 #                                   processors; 15 KB each in the archive), and takes today's runtime. Without, a fifth of the GPU machine's
 #                                   time goes into that
-#   benches/random.sh kernels [N]   elsewhere, then: has the kernels of them, or of the first N, compiled, too, for an H100 or H200 (several seconds for a
-# program, of
+#   benches/random.sh kernels [N]   elsewhere, then: has the kernels of them, or of the first N, compiled, too, for an H100 or H200 (several seconds for a program, of
 #                                   the time of JOBS processors, which is nearly all that it takes; 46 KB each in the archive). Needs PARAGON_NVRTC
 #   benches/random.sh               on the GPU machine
 #

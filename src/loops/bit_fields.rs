@@ -549,6 +549,12 @@ mod tests {
                 "for (int i = 0; i < n; i++) x[i] = _Generic(g[i].frame >> 0, unsigned long: 1, default: 2);",
                 false,
             ),
+            // C doesn't say what becomes of a constant that there is no room for.
+            ("for (int i = 0; i < n; i++) a[i].kind = 6.5;", true),
+            ("for (int i = 0; i < n; i++) a[i].kind = 8.5f;", false),
+            ("for (int i = 0; i < n; i++) y[i].more = -32768.5;", true),
+            ("for (int i = 0; i < n; i++) y[i].more = -32767.5 - 2;", false),
+            ("for (int i = 0; i < n; i++) { struct pixel q = {k[i], -1.5, 3}; p[i] = q; }", false),
             // In braces.
             ("for (int i = 0; i < n; i++) { struct pixel q = {k[i], x[i], 3}; p[i] = q; }", true),
             ("for (int i = 0; i < n; i++) p[i] = (struct pixel){.g = x[i], .r = p[i].b};", true),

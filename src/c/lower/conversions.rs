@@ -128,6 +128,21 @@ impl Lowering<'_> {
         (width > 32 && u64::from(width) < kind.size() * 8).then_some(kind.signed())
     }
 
+    /// Whether `value` is a floating constant converted to the type of a bit-field of this width that has no room for it. C doesn't say what becomes of it: GCC takes the nearest
+    /// number that the field has, but of what isn't constant the lower bits.
+    pub(super) fn strays_from_field(&self, value: &Expr, width: u32) -> bool {
+        let (ExprKind::Cast(constant), Some(kind)) = (&value.kind, self.types().as_int(value.ty.ty)) else {
+            return false;
+        };
+        if self.types().as_float(constant.ty.ty).is_none() || kind == IntKind::Bool {
+            return false;
+        }
+        let Some(Value::Float(number)) = constant::evaluate(self.types(), constant) else { return false };
+        let end = f64::from(width - u32::from(kind.signed())).exp2();
+        let first = if kind.signed() { -end } else { 0.0 };
+        !(first..end).contains(&number.trunc())
+    }
+
     /// Whether nobody can say of which type such a value is.
     pub(super) fn has_unclear_type(&self, expr: &Expr) -> bool {
         match &expr.kind {

@@ -363,10 +363,10 @@ impl Lowering<'_> {
     ) -> Option<Vec<(u64, Expr)>> {
         let mut all: Vec<(Container, i128, Expr)> = Vec::new();
         for (field, value) in given {
-            if !self.is_pure(&value) {
+            let (container, first, width) = located(record, field.offset, field.bits?)?;
+            if !self.is_pure(&value) || self.strays_from_field(&value, width) {
                 return None;
             }
-            let (container, first, width) = located(record, field.offset, field.bits?)?;
             let (mask, span) = ((1i128 << width) - 1, value.span);
             let (wide, int) = (self.int_type(container.wide()), self.int_type(IntKind::Int));
             let number = |value: i128, ty: QualType| Expr { kind: ExprKind::Int(value), ty, span };

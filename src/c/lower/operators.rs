@@ -363,6 +363,12 @@ impl Lowering<'_> {
                 let kind = ExprKind::Opaque("an assignment to something not understood");
                 return Ok(Expr { kind, ty, span });
             }
+            if let PlaceKind::Field { bits: Some((_, width)), .. } = place.kind
+                && self.strays_from_field(&value, width)
+            {
+                let kind = ExprKind::Opaque("a floating constant that its bit-field has no room for");
+                return Ok(Expr { kind, ty, span });
+            }
             return Ok(Expr { kind: ExprKind::Assign(place, Box::new(value)), ty, span });
         }
         let op = operator(token.trim_end_matches('=')).ok_or_else(|| format!("the operator {token}"))?;
