@@ -67,6 +67,12 @@ impl Lowering<'_> {
         {
             return Expr { kind: ExprKind::Int(value), ty, span };
         }
+        if let Some(kind) = self.types().as_int(ty.ty)
+            && self.has_no_room(&expr, kind, kind.size() * 8)
+        {
+            let kind = ExprKind::Opaque("a floating constant that its type has no room for");
+            return Expr { kind, ty, span };
+        }
         if self.is_opaque(ty) || self.is_opaque(expr.ty) {
             let kind = if matches!(self.types().kind(ty.ty), TypeKind::Void) {
                 ExprKind::Cast(Box::new(expr))
@@ -128,17 +134,22 @@ impl Lowering<'_> {
         (width > 32 && u64::from(width) < kind.size() * 8).then_some(kind.signed())
     }
 
-    /// Whether `value` is a floating constant converted to the type of a bit-field of this width that has no room for it. C doesn't say what becomes of it: GCC takes the nearest
-    /// number that the field has, but of what isn't constant the lower bits.
+    /// Whether `value` is a floating constant converted to the type of a bit-field of this width that has no room for it.
     pub(super) fn strays_from_field(&self, value: &Expr, width: u32) -> bool {
         let (ExprKind::Cast(constant), Some(kind)) = (&value.kind, self.types().as_int(value.ty.ty)) else {
             return false;
         };
+        self.has_no_room(constant, kind, width.into())
+    }
+
+    /// Whether `constant` is a floating constant that integers of so many bits have no room for. C doesn't say what becomes of it: GCC takes the nearest one that there is, but of what isn't
+    /// constant whatever the machine makes of it.
+    fn has_no_room(&self, constant: &Expr, kind: IntKind, bits: u64) -> bool {
         if self.types().as_float(constant.ty.ty).is_none() || kind == IntKind::Bool {
             return false;
         }
         let Some(Value::Float(number)) = constant::evaluate(self.types(), constant) else { return false };
-        let end = f64::from(width - u32::from(kind.signed())).exp2();
+        let end = ((bits - u64::from(kind.signed())) as f64).exp2();
         let first = if kind.signed() { -end } else { 0.0 };
         !(first..end).contains(&number.trunc())
     }

@@ -328,6 +328,17 @@ fn extensions() {
          typedef int word __attribute__((mode(DI))); word w; __builtin_va_list ap;",
         &[
             ("i = ({ int k = i; k; })", "i = <a statement expression: int>"),
+            (
+                "i = (short)32767.5 + (unsigned char)-0.5",
+                "i = ((int)(short)3.27675e4 + (int)(unsigned char)-5e-1)",
+            ),
+            ("i = (short)32768.0", "i = (int)<a floating constant that its type has no room for: short>"),
+            (
+                "n = (unsigned)-1.0",
+                "n = (int)<a floating constant that its type has no room for: unsigned int>",
+            ),
+            ("i = 1e10 * 2", "i = <a floating constant that its type has no room for: int>"),
+            ("i = d * 1e10", "i = (int)(d * 1e10)"),
             ("d = __builtin_va_arg(ap, double)", "d = <va_arg: double>"),
             ("i = sizeof(vec) + sizeof(z) + sizeof w", "i = 40"),
             ("i = _Generic(d, int: 1, double: 2, default: 3)", "i = 2"),
