@@ -170,3 +170,22 @@ fn accesses_of_kernels_are_known_to_be_global() {
     let text = format!("{} accesses of {} loops' kernels", found.into_inner(), kernels.len());
     conclude("generic accesses", started, &text, failures);
 }
+
+/// What lanes store side by side they have loaded before they compute (`kernel/side_by_side.h`). The assembler decides that, and nothing in the text tells it to: a loop like ger's takes three times
+/// as long where it puts one load behind the first sum, with the same results.
+#[test]
+fn turns_side_by_side_load_first() {
+    let started = Instant::now();
+    let Some((checker, nvrtc)) = checker("turns side by side") else { return };
+    let is_of_rows = |file: &&PathBuf| {
+        file.parent().is_some_and(|p| p.ends_with("ger"))
+            && fs::read_to_string(file).unwrap().contains("__PG_SHARING(")
+    };
+    let Some(kernel) = kernels().iter().find(is_of_rows) else { return };
+    let mut command = plain(&checker);
+    let output =
+        succeed(keep_memory(&mut command).env("PARAGON_NVRTC", &nvrtc).arg("--late-loads").arg(kernel));
+    let said = String::from_utf8(output.stdout).unwrap();
+    let failures = if said.trim_end().ends_with(" 0 late") { Vec::new() } else { vec![said.clone()] };
+    conclude("turns side by side", started, said.trim_end(), failures);
+}

@@ -2,7 +2,7 @@
 //! that a kernel may be compiled for. With `--in-turn=FIRST` in front of the files, the first of which is the FIRST of a longer list, each one without logs
 //! and in one of the other variants, which take turns along that list, and in each that needs what few texts have. With `--once` each one is compiled in one variant only,
 //! that of its own which the files before it have had least often. Files in the same variant are compiled together, on all cores. With `--generic` in front of them, their generic accesses are counted instead; with `--generic=NUMBER` in each third of what is counted otherwise,
-//! beginning with that number.
+//! beginning with that number. With `--late-loads` in front of a file, loads are counted that stand behind a sum and in front of the store behind that, where the kernel's turns are taken side by side.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::{BLOCK_OF_SORTED, Given, nvrtc};
@@ -67,6 +67,59 @@ fn count_generic(files: impl Iterator<Item = String>, turn: Option<usize>) -> Ex
         }
     }
     println!("{kernels} kernels, {all} accesses, {all_generic} generic");
+    ExitCode::SUCCESS
+}
+
+/// The machine instructions of a kernel, in their order.
+fn instructions(cubin: &[u8]) -> Vec<u64> {
+    // An ELF file of 64 bits: the table of its sections, and the one with their names.
+    let number = |at: usize, size: usize| {
+        cubin[at..at + size].iter().rev().fold(0usize, |all, byte| all << 8 | usize::from(*byte))
+    };
+    let (table, sections, names) = (number(0x28, 8), number(0x3c, 2), number(0x3e, 2));
+    let section = |i: usize| table + 64 * i;
+    let offset = |section: usize| number(section + 24, 8);
+    let names = offset(section(names));
+    let is_text = |section: &usize| cubin[names + number(*section, 4)..].starts_with(b".text.__pg_kernel\0");
+    let text = (0..sections).map(section).find(is_text).expect("a kernel without instructions");
+    let code = &cubin[offset(text)..offset(text) + number(text + 32, 8)];
+    code.chunks_exact(16).map(|word| u64::from_le_bytes(word[..8].try_into().unwrap())).collect()
+}
+
+/// Counts loads from the GPU's memory that stand behind the first sum of numbers with double precision, in front of the store behind it: turns that are taken side by side
+/// are to have made all of their loads by then. Where the assembler puts one there, three loads wait for each other instead of two, and such a loop takes three times as long.
+fn count_late_loads(file: &str) -> ExitCode {
+    // As the runtime has ger's rows compiled, of whose arrays an inspection or a predicate has seen everything.
+    let kernel = Specialisation {
+        narrow: true,
+        bounded: 0x7,
+        inside: 0x38,
+        constant: 0x1f,
+        kept: 0x1f,
+        spread: WIDEST,
+        ..Specialisation::none(LogMethod::None)
+    };
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let cubin = match nvrtc::compile_for("sm_90", &text, kernel, Given::Locations) {
+        Ok(cubin) => cubin,
+        Err(error) => {
+            println!("FAILED {file}: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    // The lowest twelve bits say what an instruction does.
+    const LOAD: u64 = 0x981;
+    const STORE: u64 = 0x986;
+    const SUM: u64 = 0x229;
+    let operations: Vec<u64> = instructions(&cubin).iter().map(|word| word & 0xfff).collect();
+    let Some(first) = operations.iter().position(|operation| *operation == SUM) else {
+        println!("FAILED {file}: no sum");
+        return ExitCode::FAILURE;
+    };
+    let early = operations[..first].iter().filter(|operation| **operation == LOAD).count();
+    let before_store = operations[first..].iter().take_while(|operation| **operation != STORE);
+    let late = before_store.filter(|operation| **operation == LOAD).count();
+    println!("{early} loads, {late} late");
     ExitCode::SUCCESS
 }
 
@@ -366,6 +419,9 @@ fn main() -> ExitCode {
     if let Some(turn) = first.strip_prefix("--generic") {
         let turn = turn.strip_prefix('=').and_then(|number| number.parse().ok());
         return count_generic(std::env::args().skip(2), turn);
+    }
+    if first == "--late-loads" {
+        return count_late_loads(&std::env::args().nth(2).expect("a file"));
     }
     let choice = Choice::of(&first);
     let variants = variants();
