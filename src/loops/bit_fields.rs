@@ -7,7 +7,7 @@
 use super::hoist::has_effects;
 use super::nest;
 use super::whole::{is_pure, loads_memory};
-use crate::c::containers::{bits_of, containers, located, overlap};
+use crate::c::containers::{Container, bits_of, containers, located, overlap};
 use crate::c::hir::*;
 use std::collections::BTreeSet;
 
@@ -38,9 +38,7 @@ struct Rewriter<'a> {
 struct Bits {
     /// The place of the container.
     place: Place,
-    kind: IntKind,
-    /// The type in which bits are put together.
-    wide: IntKind,
+    container: Container,
     /// The first of its bits, and how many it has.
     first: u32,
     width: u32,
@@ -53,7 +51,7 @@ impl Bits {
 
     /// Whether the field is all of its container.
     fn is_whole(&self) -> bool {
-        u64::from(self.width) == self.kind.size() * 8
+        u64::from(self.width) == self.container.size * 8
     }
 }
 
@@ -287,7 +285,7 @@ impl Rewriter<'_> {
             return None;
         }
         let bits = self.bits(place)?;
-        let (span, wide) = (e.span, bits.wide);
+        let (span, wide) = (e.span, bits.container.wide());
         let new = match &e.kind {
             ExprKind::Assign(_, value) => self.cast((**value).clone(), wide),
             ExprKind::AssignOp { op, value, compute, .. } => {
@@ -317,7 +315,7 @@ impl Rewriter<'_> {
             self.binary(BinOp::Or, old, new)
         };
         let ty = plain(bits.place.ty);
-        let new = self.cast(new, bits.kind);
+        let new = self.cast(new, bits.container.kind());
         let to = self.again(&bits.place);
         Some(Expr { kind: ExprKind::Assign(to, Box::new(new)), ty, span })
     }
@@ -330,7 +328,7 @@ impl Rewriter<'_> {
         let span = e.span;
         let value = if is_signed {
             let value = self.container(&bits, span);
-            self.of_bits(value, bits.wide, (bits.first, bits.width), true)
+            self.of_bits(value, bits.container.wide(), (bits.first, bits.width), true)
         } else {
             self.raw(&bits)
         };
@@ -356,7 +354,7 @@ impl Rewriter<'_> {
         let kind_of_place =
             PlaceKind::Field { base, record, field: NO_FIELD, offset: container.offset, bits: None };
         let place = self.unit.new_place(kind_of_place, ty, place.span);
-        Some(Bits { place, kind, wide: container.wide(), first, width })
+        Some(Bits { place, container, first, width })
     }
 
     /// Whether a struct lies in memory that the loop comes to by a pointer or by the name of something that lasts, or is the iteration's own.
@@ -378,7 +376,7 @@ impl Rewriter<'_> {
     fn container(&mut self, bits: &Bits, span: Span) -> Expr {
         let ty = plain(bits.place.ty);
         let value = Expr { kind: ExprKind::Load(self.again(&bits.place)), ty, span };
-        self.cast(value, bits.wide)
+        self.cast(value, bits.container.wide())
     }
 
     /// Some bits of a number as a number: the first of them, and how many.
@@ -398,7 +396,7 @@ impl Rewriter<'_> {
     fn raw(&mut self, bits: &Bits) -> Expr {
         let value = self.container(bits, bits.place.span);
         let value = self.shifted(BinOp::Shr, value, bits.first);
-        if u64::from(bits.first + bits.width) == bits.kind.size() * 8 {
+        if u64::from(bits.first + bits.width) == bits.container.size * 8 {
             return value;
         }
         self.masked(value, bits.mask())
