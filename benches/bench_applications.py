@@ -246,7 +246,7 @@ COLUMNS = [
         for log in LOGS
     ),
     # What the first two entries have shown makes the third one what all later ones are.
-    Column("paragon-cuda-again", "Paragon, GPU only, replayed", "paragon", on_cuda("auto"), repetitions=3, least=3, seconds=1.0, replays=True),
-    Column("paragon-cuda-bitmap-again", "Paragon, GPU only, bitmap log, replayed", "paragon", on_cuda("bitmap"), repetitions=3, least=3, seconds=1.0, replays=True),
+    Column("paragon-cuda-again", "Paragon, GPU only, replayed", "paragon", on_cuda("auto"), repetitions=3, least=3, seconds=1.0, timeout=40.0, replays=True),
+    Column("paragon-cuda-bitmap-again", "Paragon, GPU only, bitmap log, replayed", "paragon", on_cuda("bitmap"), repetitions=3, least=3, seconds=1.0, timeout=40.0, replays=True),
 ]
 BY_COLUMN = {column.name: column for column in COLUMNS}
