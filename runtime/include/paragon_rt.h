@@ -15,6 +15,8 @@
 
 #define PG_ABI_VERSION 27u
 #define PG_MAX_DIMS 4
+/* Allocations that are smaller than so many bytes are not told (`allocated`), unless every loop is to leave its thread: programs make many. */
+#define PG_RECORD_MINIMUM 65536u
 
 __extension__ typedef signed long long __pg_i64;
 __extension__ typedef unsigned long long __pg_u64;

@@ -28,9 +28,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use texts::{ABI, BODY};
 
-/// Allocations smaller than this are not recorded: loops over less don't leave the calling thread.
-const RECORD_MINIMUM: u64 = 65536;
-
 /// Text for all loops that have plans.
 pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &CodegenOptions) -> Generated {
     let mut generated = Generated::default();
@@ -112,7 +109,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     }
     let needs = stub::Needs {
         runtime: &runtime.to_string_lossy(),
-        record_minimum: if options.threshold.is_some() { 1 } else { RECORD_MINIMUM },
+        records_all: options.threshold.is_some(),
         allocators: &allocators,
         keeps_order,
         has_parts,

@@ -10,8 +10,8 @@
 pub struct Needs<'a> {
     /// The library's path, fixed into the object.
     pub runtime: &'a str,
-    /// Smallest allocation, in bytes, that is recorded.
-    pub record_minimum: u64,
+    /// Whether small allocations are recorded, too.
+    pub records_all: bool,
     /// The allocating functions that the unit calls.
     pub allocators: &'a [&'a str],
     /// Whether some loop keeps to the order of its blocks wherever it runs.
@@ -24,7 +24,7 @@ pub struct Needs<'a> {
 
 /// Text of the stub.
 pub fn stub(needs: Needs) -> String {
-    let Needs { runtime, record_minimum, allocators, keeps_order, has_parts, reads_early } = needs;
+    let Needs { runtime, records_all, allocators, keeps_order, has_parts, reads_early } = needs;
     let path = escape(runtime);
     let version = if keeps_order { "PG_ABI_VERSION | PG_ATTACH_IN_ORDER" } else { "PG_ABI_VERSION" };
     let mut text = format!(
@@ -216,6 +216,7 @@ __PG_SHARED_FN int __pg_start_parts(const struct __pg_part *__pg_parts, __pg_u32
     if allocators.is_empty() {
         return text;
     }
+    let record_minimum = if records_all { "1u" } else { "PG_RECORD_MINIMUM" };
     text.push_str(&format!(
         r#"
 /* Not cold: whoever calls such a function in any case is taken for cold, too. */
@@ -232,7 +233,7 @@ __PG_FN void __pg_forget(void *__pg_start)
   if (__builtin_expect(((__pg_u64)__pg_start & 0xfef) == 0 && __pg_start != 0, 0) && __atomic_load_n(&__pg_api_state, 2) == 2 && __pg_api_found)
     __pg_api_found->freed(__pg_start);
 }}
-#define __PG_RECORD_MINIMUM {record_minimum}u
+#define __PG_RECORD_MINIMUM {record_minimum}
 "#
     ));
     for allocator in allocators {

@@ -4,14 +4,15 @@
 //! is known of the array or nothing is; the extent of a named object; the
 //! recorded allocation that its pointer leads into, or of these what an inspection has seen the accesses come to, where nothing stores to it. For accesses without a base, the pointers that the loop will load are
 //! read here and the allocations that they lead into are placed as well; what is missed is caught by the device's
-//! range checks. An access that can't be placed is an error, never a guess.
+//! range checks. So it is where an array isn't recorded that the loop only loads from: it is small, or not of a unit of ours, and what lies around its pointer is placed ([`surroundings`]).
+//! A store that can't be placed is an error, never a guess.
 
 use super::allocations::Allocations;
 use super::safe_copy;
 use crate::abi::{
-    Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_COVERED, PG_SITE_FEEDS, PG_SITE_HAS_AFFINE,
-    PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_UNCONDITIONAL,
-    PG_SITE_UPDATE, PG_SITE_WHOLE_STEPS, Pin, Region, Site,
+    Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_RECORD_MINIMUM, PG_SITE_COVERED, PG_SITE_FEEDS,
+    PG_SITE_HAS_AFFINE, PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE,
+    PG_SITE_UNCONDITIONAL, PG_SITE_UPDATE, PG_SITE_WHOLE_STEPS, Pin, Region, Site,
 };
 use crate::device::{CELLS_OF_WORD, LogMethod};
 use crate::speculation::predicate::{Footprint, Rest};
@@ -312,6 +313,54 @@ const WORTH_NARROWING: (u128, u128) = (7, 8);
 /// Bytes of an array that stand for none of it.
 const NOTHING: u64 = 64;
 
+/// An array that the loop only loads from and of which nobody knows where it begins and ends.
+struct Unrecorded {
+    base: usize,
+    line: u32,
+    /// What is known to be reached of it.
+    hull: Range,
+    /// Whether that is all.
+    is_all: bool,
+}
+
+/// What is placed of such an array: all that is reached, if it is known; else the memory around its pointer as well, as far as an array can be that is too small to be recorded, up to what
+/// the loop may store to. In what is stored to there is nothing of it: around it lies what is anybody's, who may change it meanwhile. `None`: there is no such place.
+fn surroundings(array: &Unrecorded, pointer: u64, stored: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let mut around = None;
+    if !array.is_all {
+        let (mut lo, mut hi) = safe_copy::around(pointer, PG_RECORD_MINIMUM)?;
+        for (first, end) in stored {
+            match (*end <= pointer, pointer < *first) {
+                (true, _) => lo = lo.max(*end),
+                (_, true) => hi = hi.min(*first),
+                _ => return None,
+            }
+        }
+        around = Some((lo.into(), hi.into()));
+    }
+    let (lo, hi) = joined(array.hull, around)?;
+    let (lo, hi) = (u64::try_from(lo).ok()?, u64::try_from(hi).ok()?);
+    let is_apart = |(first, end): &(u64, u64)| hi <= *first || *end <= lo;
+    stored.iter().all(is_apart).then_some((lo, hi))
+}
+
+fn no_extent(line: u32) -> String {
+    format!("the array accessed in line {line} has no known extent")
+}
+
+/// Ranges that have something in common become one; in their order.
+fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (lo, hi) in ranges {
+        match merged.last_mut() {
+            Some(last) if lo < last.1 => last.1 = last.1.max(hi),
+            _ => merged.push((lo, hi)),
+        }
+    }
+    merged
+}
+
 /// Places all arrays of the entry, or says which access can't be placed. `rows`: where all accesses without a base are, if that is known ([`Rest::rows`]).
 /// `reached`: what accesses come to, by sites, as an inspection has seen it ([`Reached`](crate::speculation::inspector::seen::Reached)).
 ///
@@ -334,6 +383,7 @@ pub unsafe fn place(
     let mut dynamic = false;
     let (mut recorded_store, mut leaves_out) = (false, false);
     let (mut bounded, mut aligned) = (0u64, 0u64);
+    let mut unrecorded: Vec<Unrecorded> = Vec::new();
     for (number, base) in bases.iter().enumerate() {
         let own: Vec<usize> = (0..sites.len()).filter(|&s| sites[s].base as usize == number).collect();
         if own.is_empty() {
@@ -383,19 +433,35 @@ pub unsafe fn place(
                 recorded_store |= sites[site].has(PG_SITE_STORE) && base.object_hi <= base.object_lo;
             }
         }
-        if let Some(line) = unknown {
-            let extent =
-                extent().ok_or_else(|| format!("the array accessed in line {line} has no known extent"))?;
-            let whole = joined(hull, Some((extent.0.into(), extent.1.into())));
-            let size = |range: Range| range.map_or(0, |(lo, hi)| (hi - lo).unsigned_abs());
-            let (most, of) = WORTH_NARROWING;
-            // Where nothing happens at all the device is given something all the same: the array has a place.
-            let begin = (extent.0.into(), i128::from(extent.1.min(extent.0 + NOTHING)));
-            let used = reached.and_then(|_| joined(hull, seen)).or(reached.map(|_| begin));
-            hull = used
-                .filter(|used| within(*used))
-                .filter(|used| size(Some(*used)) * of <= size(whole) * most)
-                .or(whole);
+        let may_be =
+            |s: &usize| !sites[*s].has(PG_SITE_HAS_AFFINE) || is_aligned(base, &sites[*s], &accesses[*s]);
+        let are_aligned = number < 64 && own.iter().all(may_be);
+        match (unknown, extent()) {
+            (Some(_), Some(extent)) => {
+                let whole = joined(hull, Some((extent.0.into(), extent.1.into())));
+                let size = |range: Range| range.map_or(0, |(lo, hi)| (hi - lo).unsigned_abs());
+                let (most, of) = WORTH_NARROWING;
+                // Where nothing happens at all the device is given something all the same: the array has a place.
+                let begin = (extent.0.into(), i128::from(extent.1.min(extent.0 + NOTHING)));
+                let used = reached.and_then(|_| joined(hull, seen)).or(reached.map(|_| begin));
+                hull = used
+                    .filter(|used| within(*used))
+                    .filter(|used| size(Some(*used)) * of <= size(whole) * most)
+                    .or(whole);
+            }
+            (Some(line), None) => {
+                // Around it lie other words that look like pointers.
+                let is_table = rows.is_none() && own.iter().any(|&s| sites[s].has(PG_SITE_LOADS_POINTER));
+                if is_table || own.iter().any(|&s| sites[s].has(PG_SITE_STORE)) {
+                    return Err(no_extent(line));
+                }
+                let all = joined(hull, seen).filter(|_| reached.is_some());
+                let is_all = all.is_some();
+                unrecorded.push(Unrecorded { base: number, line, hull: all.or(hull), is_all });
+                aligned |= u64::from(are_aligned).checked_shl(number as u32).unwrap_or(0);
+                continue;
+            }
+            _ => {}
         }
         let Some((lo, hi)) = hull else { continue };
         if lo <= 0 || hi > i64::MAX as i128 || lo >= hi {
@@ -403,9 +469,7 @@ pub unsafe fn place(
         }
         ranges.push((lo as u64, hi as u64));
         anchors[number] = lo as u64;
-        let may_be =
-            |s: &usize| !sites[*s].has(PG_SITE_HAS_AFFINE) || is_aligned(base, &sites[*s], &accesses[*s]);
-        if number < 64 && own.iter().all(may_be) {
+        if are_aligned {
             aligned |= 1 << number;
             bounded |= u64::from(unknown.is_none() && windows_aligned) << number;
         }
@@ -437,30 +501,6 @@ pub unsafe fn place(
         }
     }
     ranges.extend(rows.into_iter().flatten().map(|row| (row.lo, row.hi)));
-    ranges.sort_unstable();
-    let mut merged: Vec<(u64, u64)> = Vec::new();
-    for (lo, hi) in ranges {
-        match merged.last_mut() {
-            Some(last) if lo < last.1 => last.1 = last.1.max(hi),
-            _ => merged.push((lo, hi)),
-        }
-    }
-
-    if merged.len() > MAX_REGIONS {
-        return Err(format!("it may reach {} separate arrays, more than are worth copying", merged.len()));
-    }
-    let tile = tile(info, &entry.trip, accesses);
-    let across = across(info, tile, accesses);
-    let mut placement = Placement {
-        anchors,
-        recorded_store,
-        leaves_out,
-        bounded,
-        aligned,
-        tile,
-        across,
-        ..Placement::default()
-    };
     // What the sites of a region do there; those without a base may come to any, unless it is known where their rows are.
     let has_rows = |(lo, hi): (u64, u64), is_store: bool| {
         rows.is_none_or(|rows| {
@@ -476,21 +516,52 @@ pub unsafe fn place(
             None => true,
         }
     };
-    let is_written = |region: (u64, u64)| {
-        sites.iter().any(|site| site.has(PG_SITE_STORE) && here(site, &placement.anchors, region))
+    let is_written = |anchors: &[u64], region: &(u64, u64)| {
+        sites.iter().any(|site| site.has(PG_SITE_STORE) && here(site, anchors, *region))
     };
-    let written: Vec<bool> = merged.iter().map(|region| is_written(*region)).collect();
+    let mut arrays = merged(ranges);
+    let stored: Vec<(u64, u64)> =
+        arrays.iter().copied().filter(|array| is_written(&anchors, array)).collect();
+    for array in &unrecorded {
+        let place = surroundings(array, bases[array.base].pointer, &stored);
+        let place = place.ok_or_else(|| no_extent(array.line))?;
+        anchors[array.base] = place.0;
+        arrays.push(place);
+    }
+    let arrays = merged(arrays);
+    if arrays.len() > MAX_REGIONS {
+        return Err(format!("it may reach {} separate arrays, more than are worth copying", arrays.len()));
+    }
+    let written: Vec<bool> = arrays.iter().map(|array| is_written(&anchors, array)).collect();
+    for array in &unrecorded {
+        let mut places = arrays.iter().zip(&written);
+        if places.any(|((lo, hi), written)| *written && (*lo..*hi).contains(&anchors[array.base])) {
+            return Err(no_extent(array.line));
+        }
+    }
+    let tile = tile(info, &entry.trip, accesses);
+    let across = across(info, tile, accesses);
+    let mut placement = Placement {
+        anchors,
+        recorded_store,
+        leaves_out,
+        bounded,
+        aligned,
+        tile,
+        across,
+        ..Placement::default()
+    };
     // Cells are as wide as what is noted allows. What is loaded where nothing is stored isn't.
     let watched =
         |flags: u32| flags & PG_SITE_STORE != 0 || (method.detects() && flags & PG_SITE_LOGGED != 0);
     let has_log = |site: &Site| {
-        let mut regions = merged.iter().zip(&written);
+        let mut regions = arrays.iter().zip(&written);
         regions.any(|(region, written)| *written && here(site, &placement.anchors, *region))
     };
     let widths =
         sites.iter().filter(|s| watched(s.flags) && has_log(s)).fold(0u32, |widths, s| widths | s.width);
     placement.log_shift = if widths == 0 { 0 } else { widths.trailing_zeros() };
-    for ((lo, hi), written) in merged.into_iter().zip(written) {
+    for ((lo, hi), written) in arrays.into_iter().zip(written) {
         let loads = |site: &&Site| !site.has(PG_SITE_STORE);
         let read = sites.iter().filter(loads).any(|site| here(site, &placement.anchors, (lo, hi)));
         // Where nothing is stored, no conflict can be: reads there need no log.
@@ -691,6 +762,60 @@ mod tests {
         assert!(p.regions.is_empty() && p.bounded == 0);
         let far = placed(&[site(0, 4, AFFINE)], &mut [base(0x1010)], &mut [access(-64, 0, 4)], &[]);
         assert_eq!(far.unwrap_err(), "the accesses in line 1 leave the address space");
+    }
+
+    /// Of an array that isn't recorded a device gets what lies around its pointer, up to what the loop stores to; unless it may store there itself.
+    #[test]
+    fn what_is_not_recorded_is_placed_with_its_surroundings() {
+        const REACH: u64 = PG_RECORD_MINIMUM;
+        let memory = vec![1u8; 1 << 20];
+        let middle = (memory.as_ptr() as u64 + (1 << 19)).next_multiple_of(4096);
+        let pointer = middle + 8;
+        let around = (middle - REACH, middle + REACH + 4096);
+        let tried = |flags: [u32; 3], bases: &mut [Base], lows: [i64; 3], reached: Option<(u64, u64)>| {
+            let sites = [site(0, 4, flags[0]), site(1, 4, flags[1]), site(0, 4, flags[2])];
+            let mut accesses = lows.map(|lo| access(4, lo, lo + 4));
+            let reached = [reached, None, None];
+            let reached = reached[0].is_some().then_some(&reached[..]);
+            let p = placed_by(&sites, bases, &mut accesses, &[], reached)?;
+            let own = p.region_of_base(0).unwrap();
+            assert!(
+                !p.written[own]
+                    && p.read[own]
+                    && p.kept() & 1 != 0
+                    && (p.bounded | p.aligned) & 1 == p.aligned & 1
+            );
+            assert_eq!(p.regions[own].log, PG_NO_LOG);
+            Ok::<_, String>((p.regions[own].lo, p.regions[own].lo + p.regions[own].size))
+        };
+        let refused = Err("the array accessed in line 1 has no known extent".into());
+        let (loads, stores) = ([0, AFFINE | STORE, AFFINE], [STORE, AFFINE | STORE, AFFINE]);
+        let at = |stored: u64| [base(pointer), base(stored)];
+        let far = 1 << 40;
+        assert_eq!(tried(loads, &mut at(far), [0; 3], None), Ok(around));
+        assert_eq!(tried(stores, &mut at(far), [0; 3], None), refused);
+        // 400 bytes that are stored to, in front of it and behind it; where it lies itself; and only in part.
+        assert_eq!(tried(loads, &mut at(pointer - 400), [0; 3], None), Ok((pointer, around.1)));
+        assert_eq!(tried(loads, &mut at(pointer + 400), [0; 3], None), Ok((around.0, pointer + 400)));
+        assert_eq!(tried(loads, &mut at(pointer + 396), [0; 3], None), refused);
+        assert_eq!(tried(loads, &mut at(pointer - 8), [0; 3], None), refused);
+        // What is affine of it may lie farther off, but not beyond what is stored to.
+        assert_eq!(
+            tried(loads, &mut at(far), [0, 0, 1 << 17], None),
+            Ok((around.0, pointer + (1 << 17) + 400))
+        );
+        assert_eq!(tried(loads, &mut at(pointer + (1 << 16)), [0, 0, 1 << 17], None), refused);
+        // Inspections know better.
+        let seen = (pointer + 4096, pointer + 8192);
+        assert_eq!(tried([0, AFFINE | STORE, 0], &mut at(far), [0; 3], Some(seen)), Ok(seen));
+        assert_eq!(tried(loads, &mut at(far), [0; 3], Some(seen)), Ok((pointer, seen.1)));
+        assert_eq!(tried(loads, &mut at(pointer + 4500), [0; 3], Some(seen)), refused);
+        // Nothing is there; a table of pointers, of which other words may be some; stores that may come to any array.
+        assert_eq!(tried(loads, &mut [base(1 << 44), base(far)], [0; 3], None), refused);
+        assert_eq!(tried([PG_SITE_LOADS_POINTER, AFFINE | STORE, 0], &mut at(far), [0; 3], None), refused);
+        let anywhere = Base { dynamic: 1, ..base(0) };
+        assert_eq!(tried([0, STORE, 0], &mut [base(pointer), anywhere], [0; 3], None), refused);
+        assert_eq!(tried([0, 0, 0], &mut [base(pointer), anywhere], [0; 3], None), Ok(around));
     }
 
     /// Of an array that nothing stores to a device gets what an inspection has seen, unless that is nearly all of it, or lies elsewhere.

@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Most bytes asked for in one call.
 const CHUNK: u64 = 1 << 30;
+/// The system's.
+const PAGE: u64 = 1 << 12;
 
 /// Copies `bytes` from the program's address `host` to `to`.
 ///
@@ -111,7 +113,6 @@ pub fn equals(pool: &Pool, threads: usize, host: u64, bytes: &[u8]) -> bool {
 pub fn are_there(ranges: &[(u64, u64)]) -> bool {
     /// Pages that one call asks for.
     const TOGETHER: usize = 64;
-    const PAGE: u64 = 1 << 12;
     let mut found = [0u8; TOGETHER];
     let mut remote = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 1 }; TOGETHER];
     ranges.iter().all(|(lo, hi)| {
@@ -134,6 +135,22 @@ pub fn are_there(ranges: &[(u64, u64)]) -> bool {
         }
         true
     })
+}
+
+/// The memory around an address that is there without a gap: pages that have something of the `reach` bytes in front of it and of those from it on. `None`: the address
+/// itself isn't there.
+pub fn around(address: u64, reach: u64) -> Option<(u64, u64)> {
+    // Pages, counted from address 0 on.
+    let (first, own) = (address.saturating_sub(reach) / PAGE, address / PAGE);
+    let end = address.checked_add(reach)?.checked_next_multiple_of(PAGE)? / PAGE;
+    let are_all_there = |first: u64, end: u64| are_there(&[(first * PAGE, end * PAGE)]);
+    if are_all_there(first, end) {
+        return Some((first * PAGE, end * PAGE));
+    }
+    let is_there = |page: &u64| are_all_there(*page, *page + 1);
+    let last = (own..end).take_while(is_there).last()?;
+    let first = (first..own).rev().take_while(is_there).last().unwrap_or(own);
+    Some((first * PAGE, (last + 1) * PAGE))
 }
 
 /// The same on several threads, where it is much.
@@ -251,5 +268,30 @@ mod tests {
         assert_eq!(source, target);
         // SAFETY: the target has room; the source is the zero page, never mapped.
         assert!(unsafe { read(64, 4, target.as_mut_ptr()) }.is_err());
+    }
+
+    #[test]
+    fn surroundings_end_where_nothing_is() {
+        const PAGES: u64 = 40;
+        let (length, none) = ((PAGES * PAGE) as usize, std::ptr::null_mut());
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: fresh memory, of ours alone.
+        let start = unsafe { libc::mmap(none, length, libc::PROT_READ, flags, -1, 0) } as u64;
+        let at = |page: u64| start + page * PAGE;
+        // What is in front of all that and behind it isn't known: two pages of it shut.
+        for shut in [0, PAGES - 1] {
+            // SAFETY: as above.
+            assert_eq!(unsafe { libc::mprotect(at(shut) as *mut _, PAGE as usize, libc::PROT_NONE) }, 0);
+        }
+        assert_eq!(around(at(20) + 5, 16 * PAGE), Some((at(4), at(37))));
+        assert_eq!(around(at(20), 16 * PAGE), Some((at(4), at(36))));
+        assert_eq!(around(at(20) + 5, 30 * PAGE), Some((at(1), at(PAGES - 1))));
+        assert_eq!(around(at(1), 3 * PAGE), Some((at(1), at(4))));
+        assert_eq!(around(at(PAGES - 2) + 4095, 3 * PAGE), Some((at(PAGES - 5), at(PAGES - 1))));
+        for nowhere in [at(0) + 8, at(PAGES - 1), 8, u64::MAX - 8] {
+            assert_eq!(around(nowhere, 2 * PAGE), None);
+        }
+        // SAFETY: as above.
+        unsafe { libc::munmap(start as *mut _, length) };
     }
 }

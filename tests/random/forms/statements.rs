@@ -175,7 +175,10 @@ impl Kernel<'_> {
                 self.line(&format!("  cells[{v} & 511].value ^= (int)weighed(other, {part});"));
                 self.line(&format!("  cells[({from}) & 511] = cell; }}"));
             }
-            30 if self.spend(30) => self.line("*cell_walk++ = *cell_reader++;"),
+            // There are cells enough for one loop of a function.
+            30 if !self.lines.contains("cell_walk") && self.spend(30) => {
+                self.line("*cell_walk++ = *cell_reader++;");
+            }
             33 if self.spend(33) => {
                 let (way, integer) = (self.way(), self.integer(1));
                 let out =
