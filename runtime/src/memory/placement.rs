@@ -344,6 +344,12 @@ fn surroundings(array: &Unrecorded, pointer: u64, stored: &[(u64, u64)]) -> Opti
     stored.iter().all(is_apart).then_some((lo, hi))
 }
 
+/// Whether all of a window may be read; of a long one that isn't asked.
+fn is_there(lo: i128, hi: i128) -> bool {
+    let ends = u64::try_from(lo).ok().zip(u64::try_from(hi).ok());
+    hi - lo > i128::from(2 * PG_RECORD_MINIMUM) || ends.is_some_and(|ends| safe_copy::are_there(&[ends]))
+}
+
 fn no_extent(line: u32) -> String {
     format!("the array accessed in line {line} has no known extent")
 }
@@ -403,16 +409,18 @@ pub unsafe fn place(
         }
         let (mut hull, mut seen): (Range, Range) = (None, None);
         let mut unknown = None;
+        let is_stored = own.iter().any(|&s| sites[s].has(PG_SITE_STORE));
         // What loops store to stays the whole array, by which it is known again.
-        let reached = reached.filter(|_| own.iter().all(|&site| !sites[site].has(PG_SITE_STORE)));
+        let reached = reached.filter(|_| !is_stored);
         let mut windows_aligned = true;
         let extent = || {
             let object = (base.object_hi > base.object_lo).then_some((base.object_lo, base.object_hi));
             object.or_else(|| allocations.find(base.pointer))
         };
-        // A window that isn't inside of its array says less than the array's extent.
-        let within = |(lo, hi): (i128, i128)| {
-            extent().is_none_or(|(first, end)| i128::from(first) <= lo && hi <= i128::from(end))
+        // A window that isn't inside of its array says less than the array's extent; nor where memory ends.
+        let within = |(lo, hi): (i128, i128)| match extent() {
+            Some((first, end)) => i128::from(first) <= lo && hi <= i128::from(end),
+            None => is_stored || is_there(lo, hi),
         };
         for &site in &own {
             let reach = Footprint::of(&sites[site], base, &accesses[site]).map(|f| f.total(&entry.trip));
@@ -452,7 +460,7 @@ pub unsafe fn place(
             (Some(line), None) => {
                 // Around it lie other words that look like pointers.
                 let is_table = rows.is_none() && own.iter().any(|&s| sites[s].has(PG_SITE_LOADS_POINTER));
-                if is_table || own.iter().any(|&s| sites[s].has(PG_SITE_STORE)) {
+                if is_table {
                     return Err(no_extent(line));
                 }
                 let all = joined(hull, seen).filter(|_| reached.is_some());
@@ -898,34 +906,63 @@ mod tests {
     #[test]
     fn windows_are_placed_where_they_say_more_than_extents() {
         const WINDOW: u32 = PG_SITE_HAS_WINDOW | PG_SITE_WHOLE_STEPS;
+        // Where nothing is recorded it has to be there.
+        let memory = vec![0u8; 0x4000];
+        let there = (memory.as_ptr() as u64).next_multiple_of(0x1000);
+        let at = there + 0x10;
         let one = |flags, access, known: &[(u64, u64)]| {
-            let p = placed(&[site(0, 4, flags)], &mut [base(0x5010)], &mut [access], known)?;
+            let p = placed(&[site(0, 4, flags)], &mut [base(at)], &mut [access], known)?;
             Ok::<_, String>((p.regions[0].lo, p.regions[0].size, p.bounded))
         };
         let window = access(0, 0, 64);
         // Inside of the array, and where nobody knows how large that is.
-        assert_eq!(one(WINDOW, window, &[(0x5000, 0x50)]), Ok((0x5010, 64, 1)));
-        assert_eq!(one(WINDOW, window, &[(0x6000, 0x50)]), Ok((0x5010, 64, 1)));
+        assert_eq!(one(WINDOW, window, &[(there, 0x50)]), Ok((at, 64, 1)));
+        assert_eq!(one(WINDOW, window, &[(there + 0x1000, 0x50)]), Ok((at, 64, 1)));
         // Not inside: accesses are checked.
-        assert_eq!(one(WINDOW, window, &[(0x5000, 0x4f)]), Ok((0x5000, 0x4f, 0)));
-        assert_eq!(one(WINDOW, access(0, -17, 4), &[(0x5000, 0x50)]), Ok((0x5000, 0x50, 0)));
+        assert_eq!(one(WINDOW, window, &[(there, 0x4f)]), Ok((there, 0x4f, 0)));
+        assert_eq!(one(WINDOW, access(0, -17, 4), &[(there, 0x50)]), Ok((there, 0x50, 0)));
         // Strides count: 100 iterations.
-        assert_eq!(one(WINDOW, access(4, 0, 8), &[]), Ok((0x5010, 404, 1)));
+        assert_eq!(one(WINDOW, access(4, 0, 8), &[]), Ok((at, 404, 1)));
         // An array of the program's own name, and accesses that may lie across words.
-        let mut named = [Base { object_lo: 0x5010, object_hi: 0x5020, ..base(0x5010) }];
+        let mut named = [Base { object_lo: at, object_hi: at + 16, ..base(at) }];
         let p = placed(&[site(0, 4, WINDOW)], &mut named, &mut [window], &[]).unwrap();
         assert_eq!((p.regions[0].size, p.bounded), (16, 0));
-        assert_eq!(one(PG_SITE_HAS_WINDOW, window, &[]), Ok((0x5010, 64, 0)));
-        assert_eq!(one(WINDOW, access(0, 2, 64), &[]), Ok((0x5012, 62, 0)));
-        // Nobody knows.
-        assert!(one(WINDOW, Access::default(), &[]).is_err());
-        assert!(one(WINDOW, access(0, 8, 8), &[]).is_err());
+        assert_eq!(one(PG_SITE_HAS_WINDOW, window, &[]), Ok((at, 64, 0)));
+        assert_eq!(one(WINDOW, access(0, 2, 64), &[]), Ok((at + 2, 62, 0)));
+        // Nobody knows: what lies around is placed.
+        let around = |p: Result<(u64, u64, u64), String>| {
+            p.is_ok_and(|(lo, size, bounded)| lo <= at && at + 0x3000 <= lo + size && bounded == 0)
+        };
+        assert!(around(one(WINDOW, Access::default(), &[])) && around(one(WINDOW, access(0, 8, 8), &[])));
+        assert!(one(WINDOW | STORE, Access::default(), &[]).is_err());
+        // It isn't there: loads may come to what is, as far as that is; stores have no place.
+        let edge = |flags, reach: Access| {
+            let none = std::ptr::null_mut();
+            let how = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            // SAFETY: fresh memory, of ours alone.
+            unsafe {
+                let pages = libc::mmap(none, 0x3000, libc::PROT_READ, how, -1, 0);
+                let start = pages as u64;
+                for page in [0, 0x2000] {
+                    assert_eq!(libc::mprotect((start + page) as *mut _, 0x1000, libc::PROT_NONE), 0);
+                }
+                let p = placed(&[site(0, 4, flags)], &mut [base(start + 0x1000)], &mut [reach], &[]).unwrap();
+                libc::munmap(pages, 0x3000);
+                (p.regions[0].lo.wrapping_sub(start) as i64, p.regions[0].size, p.bounded)
+            }
+        };
+        assert_eq!(edge(WINDOW, access(0, 0, 4096)), (0x1000, 4096, 1));
+        assert_eq!(edge(WINDOW, access(0, -4, 64)), (0x1000, 4096, 0));
+        assert_eq!(edge(WINDOW, access(0, 64, 4100)), (0x1000, 4096, 0));
+        assert_eq!(edge(WINDOW | STORE, access(0, -4, 64)), (0xffc, 68, 1));
+        // A long one isn't asked about.
+        assert_eq!(edge(WINDOW, access(0, 0, 1 << 18)), (0x1000, 1 << 18, 1));
         // Beside an access of which only a run can tell.
         let both = [site(0, 4, WINDOW), site(0, 4, 0)];
         let mut accesses = [window, Access::default()];
-        let p = placed(&both, &mut [base(0x5010)], &mut accesses, &[(0x5000, 0x60)]).unwrap();
-        assert_eq!((p.regions[0].lo, p.regions[0].size, p.bounded), (0x5000, 0x60, 0));
-        let p = placed(&both[..1], &mut [base(0x5010)], &mut accesses[..1], &[]).unwrap();
+        let p = placed(&both, &mut [base(at)], &mut accesses, &[(there, 0x60)]).unwrap();
+        assert_eq!((p.regions[0].lo, p.regions[0].size, p.bounded), (there, 0x60, 0));
+        let p = placed(&both[..1], &mut [base(at)], &mut accesses[..1], &[]).unwrap();
         assert!(!p.recorded_store);
     }
 
