@@ -907,7 +907,7 @@ mod tests {
     fn windows_are_placed_where_they_say_more_than_extents() {
         const WINDOW: u32 = PG_SITE_HAS_WINDOW | PG_SITE_WHOLE_STEPS;
         // Where nothing is recorded it has to be there.
-        let memory = vec![0u8; 0x4000];
+        let memory = vec![1u8; 0x8000];
         let there = (memory.as_ptr() as u64).next_multiple_of(0x1000);
         let at = there + 0x10;
         let one = |flags, access, known: &[(u64, u64)]| {
@@ -941,8 +941,9 @@ mod tests {
             let how = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             // SAFETY: fresh memory, of ours alone.
             unsafe {
-                let pages = libc::mmap(none, 0x3000, libc::PROT_READ, how, -1, 0);
+                let pages = libc::mmap(none, 0x3000, libc::PROT_READ | libc::PROT_WRITE, how, -1, 0);
                 let start = pages as u64;
+                ((start + 0x1000) as *mut u8).write(1);
                 for page in [0, 0x2000] {
                     assert_eq!(libc::mprotect((start + page) as *mut _, 0x1000, libc::PROT_NONE), 0);
                 }

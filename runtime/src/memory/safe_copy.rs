@@ -3,8 +3,11 @@
 //! What a loop *may* touch is sometimes more than it does touch (a conditional access, a stale extent), so the memory in
 //! between need not be mapped.
 
+use super::readable;
 use crate::device::DeviceError;
 use crate::device::pool::Pool;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -137,20 +140,49 @@ pub fn are_there(ranges: &[(u64, u64)]) -> bool {
     })
 }
 
-/// The memory around an address that is there without a gap: pages that have something of the `reach` bytes in front of it and of those from it on. `None`: the address
-/// itself isn't there.
+/// The memory around an address that is there without a gap and nowhere else: pages that have something of the `reach` bytes in front of it and of those from it on. What hasn't
+/// been touched yet isn't: to ask for it could take a file's space, or wait for who serves a program's faults (`userfaultfd`). Nor is what others have, or other addresses
+/// lead to, since what is stored there would be stored here, too. `None`: the address itself isn't there, or the system doesn't tell.
 pub fn around(address: u64, reach: u64) -> Option<(u64, u64)> {
     // Pages, counted from address 0 on.
     let (first, own) = (address.saturating_sub(reach) / PAGE, address / PAGE);
     let end = address.checked_add(reach)?.checked_next_multiple_of(PAGE)? / PAGE;
-    let are_all_there = |first: u64, end: u64| are_there(&[(first * PAGE, end * PAGE)]);
-    if are_all_there(first, end) {
-        return Some((first * PAGE, end * PAGE));
-    }
-    let is_there = |page: &u64| are_all_there(*page, *page + 1);
-    let last = (own..end).take_while(is_there).last()?;
-    let first = (first..own).rev().take_while(is_there).last().unwrap_or(own);
-    Some((first * PAGE, (last + 1) * PAGE))
+    let known = pagemap(first, end)?;
+    let kind = |page: &u64| known[(page - first) as usize];
+    let is_alike = |page: &u64| kind(page) == kind(&own) && kind(page).is_some();
+    let is_readable = |page: &u64| are_there(&[(page * PAGE, (page + 1) * PAGE)]);
+    let last = (own..end).take_while(|page| is_alike(page) && is_readable(page)).last()?;
+    let first =
+        (first..own).rev().take_while(|page| is_alike(page) && is_readable(page)).last().unwrap_or(own);
+    let found = (first * PAGE, (last + 1) * PAGE);
+    let is_own = kind(&own) == Some(Kind::Anonymous) || readable::is_private(found);
+    is_own.then_some(found)
+}
+
+/// Whose a page is that is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The process's.
+    Anonymous,
+    /// A file's, or one that processes share.
+    OfFile,
+}
+
+/// What the system says of some pages, without touching them: `None` of those that aren't there. (`Documentation/admin-guide/mm/pagemap.rst` of Linux.)
+fn pagemap(first: u64, end: u64) -> Option<Vec<Option<Kind>>> {
+    const IS_PRESENT: u64 = 1 << 63;
+    const IS_SWAPPED: u64 = 1 << 62;
+    const IS_OF_FILE: u64 = 1 << 61;
+    const ENTRY: usize = size_of::<u64>();
+    let mut entries = vec![0u8; (end - first) as usize * ENTRY];
+    let file = File::open("/proc/self/pagemap").ok()?;
+    file.read_exact_at(&mut entries, first * ENTRY as u64).ok()?;
+    let kind = |entry: &[u8]| {
+        let bits = u64::from_ne_bytes(entry.try_into().ok()?);
+        let kind = if bits & IS_OF_FILE != 0 { Kind::OfFile } else { Kind::Anonymous };
+        (bits & (IS_PRESENT | IS_SWAPPED) != 0).then_some(kind)
+    };
+    Some(entries.chunks_exact(ENTRY).map(kind).collect())
 }
 
 /// The same on several threads, where it is much.
@@ -276,7 +308,13 @@ mod tests {
         let (length, none) = ((PAGES * PAGE) as usize, std::ptr::null_mut());
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: fresh memory, of ours alone.
-        let start = unsafe { libc::mmap(none, length, libc::PROT_READ, flags, -1, 0) } as u64;
+        let start =
+            unsafe { libc::mmap(none, length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) } as u64;
+        let touch = |pages: std::ops::Range<u64>| {
+            // SAFETY: as above.
+            pages.for_each(|page| unsafe { ((start + page * PAGE) as *mut u8).write(1) });
+        };
+        touch(0..PAGES);
         let at = |page: u64| start + page * PAGE;
         // What is in front of all that and behind it isn't known: two pages of it shut.
         for shut in [0, PAGES - 1] {
@@ -291,7 +329,40 @@ mod tests {
         for nowhere in [at(0) + 8, at(PAGES - 1), 8, u64::MAX - 8] {
             assert_eq!(around(nowhere, 2 * PAGE), None);
         }
+        // What isn't touched stays so.
+        // SAFETY: as above.
+        unsafe { libc::madvise(at(10) as *mut _, PAGE as usize, libc::MADV_DONTNEED) };
+        assert_eq!(around(at(12), 4 * PAGE), Some((at(11), at(16))));
+        assert_eq!(around(at(10), 4 * PAGE), None);
+        touch(10..11);
+        assert_eq!(around(at(12), 4 * PAGE), Some((at(8), at(16))));
         // SAFETY: as above.
         unsafe { libc::munmap(start as *mut _, length) };
+    }
+
+    #[test]
+    fn what_others_have_is_nobodys_surroundings() {
+        const LENGTH: usize = 8 * PAGE as usize;
+        let mapped = |how: libc::c_int| {
+            let all = libc::PROT_READ | libc::PROT_WRITE;
+            // SAFETY: fresh memory, of ours alone; and a file without a name.
+            unsafe {
+                let file = libc::memfd_create(c"test".as_ptr(), 0);
+                assert_eq!(libc::ftruncate(file, LENGTH as i64), 0);
+                let start = libc::mmap(std::ptr::null_mut(), LENGTH, all, how, file, 0) as u64;
+                (0..8).for_each(|page| _ = ((start + page * PAGE) as *const u8).read_volatile());
+                let found = around(start + 4 * PAGE, 2 * PAGE).map(|(lo, hi)| (lo - start, hi - start));
+                libc::munmap(start as *mut _, LENGTH);
+                libc::close(file);
+                found
+            }
+        };
+        assert_eq!(mapped(libc::MAP_SHARED), None);
+        assert_eq!(mapped(libc::MAP_PRIVATE), Some((2 * PAGE, 6 * PAGE)));
+        // Literals are of a file.
+        let text = "a constant".as_ptr() as u64;
+        // SAFETY: a byte of it.
+        unsafe { (text as *const u8).read_volatile() };
+        assert!(around(text, 64 << 10).is_some_and(|(lo, hi)| lo <= text && text < hi));
     }
 }
