@@ -324,11 +324,12 @@ struct Unrecorded {
 }
 
 /// What is placed of such an array: all that is reached, if it is known; else the memory around its pointer as well, as far as an array can be that is too small to be recorded, up to what
-/// the loop may store to. In what is stored to there is nothing of it: around it lies what is anybody's, who may change it meanwhile. `None`: there is no such place.
+/// the loop may store to. In what is stored to there is nothing of it: around it lies what is anybody's, who may change it meanwhile. `None`: there is no such place, or its memory isn't the process's
+/// own, so that stores elsewhere may be stores to it, which inspections don't see either.
 fn surroundings(array: &Unrecorded, pointer: u64, stored: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let (mut lo, mut hi) = safe_copy::around(pointer, PG_RECORD_MINIMUM)?;
     let mut around = None;
     if !array.is_all {
-        let (mut lo, mut hi) = safe_copy::around(pointer, PG_RECORD_MINIMUM)?;
         for (first, end) in stored {
             match (*end <= pointer, pointer < *first) {
                 (true, _) => lo = lo.max(*end),
@@ -818,6 +819,7 @@ mod tests {
         assert_eq!(tried([0, AFFINE | STORE, 0], &mut at(far), [0; 3], Some(seen)), Ok(seen));
         assert_eq!(tried(loads, &mut at(far), [0; 3], Some(seen)), Ok((pointer, seen.1)));
         assert_eq!(tried(loads, &mut at(pointer + 4500), [0; 3], Some(seen)), refused);
+        assert_eq!(tried(loads, &mut [base(1 << 44), base(far)], [0; 3], Some(seen)), refused);
         // Nothing is there; a table of pointers, of which other words may be some; stores that may come to any array.
         assert_eq!(tried(loads, &mut [base(1 << 44), base(far)], [0; 3], None), refused);
         assert_eq!(tried([PG_SITE_LOADS_POINTER, AFFINE | STORE, 0], &mut at(far), [0; 3], None), refused);
