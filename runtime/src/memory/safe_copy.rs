@@ -149,12 +149,17 @@ pub fn around(address: u64, reach: u64) -> Option<(u64, u64)> {
     let end = address.checked_add(reach)?.checked_next_multiple_of(PAGE)? / PAGE;
     let known = pagemap(first, end)?;
     let kind = |page: &u64| known[(page - first) as usize];
-    let is_alike = |page: &u64| kind(page) == kind(&own) && kind(page).is_some();
-    let is_readable = |page: &u64| are_there(&[(page * PAGE, (page + 1) * PAGE)]);
-    let last = (own..end).take_while(|page| is_alike(page) && is_readable(page)).last()?;
-    let first =
-        (first..own).rev().take_while(|page| is_alike(page) && is_readable(page)).last().unwrap_or(own);
-    let found = (first * PAGE, (last + 1) * PAGE);
+    // From its own page on, as far as pages are what they have to be.
+    let around_own = |may: &dyn Fn(&u64) -> bool| {
+        let last = (own..end).take_while(may).last()?;
+        let first = (first..own).rev().take_while(may).last().unwrap_or(own);
+        Some((first * PAGE, (last + 1) * PAGE))
+    };
+    let is_alike = |page: &u64| kind(page).is_some() && kind(page) == kind(&own);
+    let mut found = around_own(&is_alike)?;
+    if !are_there(&[found]) {
+        found = around_own(&|page| is_alike(page) && are_there(&[(page * PAGE, (page + 1) * PAGE)]))?;
+    }
     let is_own = kind(&own) == Some(Kind::Anonymous) || readable::is_private(found);
     is_own.then_some(found)
 }
