@@ -1,5 +1,5 @@
 //! Which memory a loop touches: recorded allocations, the placement of an entry's arrays, copies that report unmapped
-//! pages instead of faulting, snapshots, copies for each thread, how much memory copies may take, which pages may have changed, and
+//! pages instead of faulting, snapshots, copies for each thread, how much memory copies may take, which pages may have changed, what the system's list of mappings says, and
 //! copies on a device that stay as long as few have. What loops store stays there by [`coherence`]; [`own`] is memory of the runtime's,
 //! [`programs_allocator`] whose `malloc` the program has.
 
@@ -7,6 +7,7 @@ pub mod allocations;
 pub mod buffer;
 pub mod coherence;
 pub mod limits;
+pub mod mappings;
 pub mod own;
 pub mod placement;
 pub mod private_copies;

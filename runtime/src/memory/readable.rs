@@ -35,35 +35,15 @@ impl Readable {
     }
 }
 
-/// Whether some memory is in private mappings, of files or of none, as the system lists them now: what is stored elsewhere doesn't appear there.
-pub fn is_private((lo, hi): (u64, u64)) -> bool {
-    let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return false };
-    let (mut at, mut is_private) = (lo, true);
-    for (first, end, permissions) in maps.lines().filter_map(mapping) {
-        if first < hi && lo < end {
-            is_private &= first <= at && permissions.ends_with('p');
-            at = end;
-        }
-    }
-    is_private && hi <= at
-}
-
-/// The first address of a line's mapping, one past its last, and what may be done there.
-fn mapping(line: &str) -> Option<(u64, u64, &str)> {
-    let mut fields = line.split_ascii_whitespace();
-    let ((lo, hi), permissions) = (fields.next()?.split_once('-')?, fields.next()?);
-    let number = |text| u64::from_str_radix(text, 16).ok();
-    Some((number(lo)?, number(hi)?, permissions))
-}
-
 /// The range of a line, if it may be read and belongs to no file.
 fn anonymous(line: &str) -> Option<(u64, u64)> {
-    let (lo, hi, permissions) = mapping(line)?;
-    let mut fields = line.split_ascii_whitespace().skip(4);
-    let inode = fields.next()?;
+    let mut fields = line.split_ascii_whitespace();
+    let (range, permissions, inode) = (fields.next()?, fields.next()?, fields.nth(2)?);
     // The kernel's own pages are there without being anybody's.
     let is_kernels = fields.next().is_some_and(|name| name.starts_with("[v"));
-    (permissions.starts_with('r') && inode == "0" && !is_kernels).then_some((lo, hi))
+    let (lo, hi) = range.split_once('-')?;
+    let number = |text| u64::from_str_radix(text, 16).ok();
+    (permissions.starts_with('r') && inode == "0" && !is_kernels).then_some((number(lo)?, number(hi)?))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! What a loop *may* touch is sometimes more than it does touch (a conditional access, a stale extent), so the memory in
 //! between need not be mapped.
 
-use super::readable;
+use super::mappings;
 use crate::device::DeviceError;
 use crate::device::pool::Pool;
 use std::fs::File;
@@ -160,7 +160,7 @@ pub fn around(address: u64, reach: u64) -> Option<(u64, u64)> {
     if !are_there(&[found]) {
         found = around_own(&|page| is_alike(page) && are_there(&[(page * PAGE, (page + 1) * PAGE)]))?;
     }
-    let is_own = kind(&own) == Some(Kind::Anonymous) || readable::is_private(found);
+    let is_own = kind(&own) == Some(Kind::Anonymous) || mappings::is_private(found);
     is_own.then_some(found)
 }
 

@@ -24,7 +24,7 @@ pub mod places;
 use crate::abi::{Entry, Info};
 use crate::device::DevicePtr;
 use crate::memory::tracking::{Range, merged, without};
-use crate::memory::{own, safe_copy};
+use crate::memory::{mappings, own, safe_copy};
 use crate::speculation::cmt::Kind;
 use again::Again;
 use journal::{Done, Step};
@@ -493,7 +493,7 @@ pub unsafe fn step(info: &Info, entry: &Entry, uses: &[Use], tenants: &[Tenant])
     let kept: Vec<Range> = tenants.iter().flat_map(|tenant| tenant.uses.iter().map(|one| one.1)).collect();
     let changed = without(&merged(given.iter().chain(&done.stores).copied()), &merged(kept.into_iter()));
     let unknown = with(|places| places.journal().unreached(&changed))?;
-    if !unknown.into_iter().all(is_private) {
+    if !unknown.into_iter().all(mappings::is_private) {
         return None;
     }
     let copy = |(lo, hi): Range| {
@@ -559,7 +559,7 @@ fn is_keepable(range: Range) -> bool {
     };
     let pages = (range.0 & !(PAGE - 1), range.1.next_multiple_of(PAGE));
     // It may already be done with it what is asked for.
-    are_all(range, is_plain)
+    mappings::are_all(range, is_plain)
         && !arenas::is_inside(range.0)
         && OfSystem.allow(pages, Access::All)
         && !grows(pages.0)
@@ -570,40 +570,6 @@ fn grows(page: u64) -> bool {
     let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_GROWSDOWN;
     // SAFETY: what may be done with it is what could be done; of any other mapping the system asks that it isn't called so.
     unsafe { libc::mprotect(page as *mut libc::c_void, PAGE as usize, access) == 0 }
-}
-
-/// Whether nobody but the program sees what is stored to a range.
-fn is_private(range: Range) -> bool {
-    are_all(range, |access, _, _| access.ends_with('p'))
-}
-
-/// Whether all of a range is mapped, and its mappings are such ones: what the system says of their access, their file and their name.
-fn are_all((lo, hi): Range, is_one: impl Fn(&str, &str, &str) -> bool) -> bool {
-    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return false };
-    let mut at = lo;
-    for line in maps.lines() {
-        let mut fields = line.split_ascii_whitespace();
-        let bounds = fields.next().and_then(|bounds| bounds.split_once('-'));
-        let bounds = bounds.and_then(|(lo, hi)| {
-            Some((u64::from_str_radix(lo, 16).ok()?, u64::from_str_radix(hi, 16).ok()?))
-        });
-        let Some((first, end)) = bounds else { return false };
-        if end <= at {
-            continue;
-        }
-        if at < first {
-            return false;
-        }
-        let (access, file) = (fields.next().unwrap_or(""), fields.nth(2).unwrap_or(""));
-        if !is_one(access, file, fields.next().unwrap_or("")) {
-            return false;
-        }
-        at = end;
-        if hi <= at {
-            return true;
-        }
-    }
-    false
 }
 
 /// Whether anything may be kept from the program at present, as far as can be told without an array.
